@@ -106,6 +106,10 @@ void add_context(measurements& sum, const context_sums& from, const open_region_
   const bool is_incomplete = std::any_of(from.account.lost.begin(), from.account.lost.end(), [](const auto& loss) {
     return loss.first != loss_reason::no_wakeup && loss.first != loss_reason::not_announced;
   });
+  // No event was recorded, and an unknown number was skipped: as in one recorded event.
+  const auto of_one_recorded = [](std::uint64_t one_of) {
+    return static_cast<double>(one_of) * static_cast<double>(one_of - 1);
+  };
   const path_set unannounced = with_all_above(from.unannounced.paths, sum);
   const auto ran_unannounced = [&](std::uint64_t id) {
     const measured_path& path = sum.paths.at(id);
@@ -121,13 +125,11 @@ void add_context(measurements& sum, const context_sums& from, const open_region_
       const auto found = by_path.find(path);
       const context_part whole = found != by_path.end() ? complete(found->second, from) : nothing_in(from);
       os_context made = settle(whole);
-      // No page fault or switch was recorded, and an unknown number was skipped: as in one recorded event.
       if (const auto one_of = from.account.faults_one_of; one_of && whole.page_faults == 0 && !made.faults_variance)
-        made.faults_variance = static_cast<double>(*one_of) * static_cast<double>(*one_of - 1);
+        made.faults_variance = of_one_recorded(*one_of);
       if (const auto one_of = from.account.switches_one_of;
           one_of && whole.voluntary_switches + whole.involuntary_switches == 0)
-        made.voluntary_variance = made.involuntary_variance =
-            static_cast<double>(*one_of) * static_cast<double>(*one_of - 1);
+        made.voluntary_variance = made.involuntary_variance = made.migrations_variance = of_one_recorded(*one_of);
       made.wall_ns = wall_ns;
       made.open = opened != open.end() ? opened->second : 0;
       return made;

@@ -113,7 +113,7 @@ constexpr auto fields(type<os_context>) {
   using of = os_context;
   return list(
       "context",
-      "Threads as the kernel observed them. Times off the core are exact, unless they have an error; time on the core "
+      "Threads as the kernel observed them. Times off the core are exact, or estimates with an error; time on the core "
       "is the rest.",
       field("wall_ns", &of::wall_ns, sum, always,
             "Time of ended regions; null: none has ended, or the context is that of a device.", not_zero),
@@ -134,15 +134,18 @@ constexpr auto fields(type<os_context>) {
       field("minor_faults_error", &of::faults_variance, sum, sometimes,
             "Standard error of minor_faults, then an estimate. Absent: all page faults were counted.", root),
       field("voluntary_switches_error", &of::voluntary_variance, sum, sometimes,
-            "Standard error of voluntary_switches, then an estimate. Absent, like the next ones: all switches were "
-            "recorded.",
-            root),
+            "Standard error of voluntary_switches. Absent: all thread switches were recorded.", root),
       field("involuntary_switches_error", &of::involuntary_variance, sum, sometimes,
-            "Standard error of involuntary_switches.", root),
-      field("migrations_error", &of::migrations_variance, sum, sometimes, "Standard error of migrations.", root),
-      field("runnable_error_ns", &of::runnable_variance, sum, sometimes, "Standard error of runnable_ns.", root),
+            "Standard error of involuntary_switches. Absent: all thread switches were recorded.", root),
+      field("migrations_error", &of::migrations_variance, sum, sometimes,
+            "Standard error of migrations. Absent: all thread switches were recorded.", root),
+      field(
+          "runnable_error_ns", &of::runnable_variance, sum, sometimes,
+          "Standard error of runnable_ns. Absent: all thread switches were recorded; with voluntary_switches_error: none "
+          "was, and the error is unknown.",
+          root),
       field("blocked_error_ns", &of::blocked_variance, sum, sometimes,
-            "Standard error of the sum of all blocked times, and at most of each.", root),
+            "Standard error of the sum of all blocked times, and at most of each. Absent: as runnable_error_ns.", root),
       field("cycles", &of::cycles, sum_if_complete, always, "Processor cycles, an estimate; null: not reported."),
       field("instructions", &of::instructions, sum_if_complete, always,
             "Instructions, an estimate; null: not reported."),
@@ -436,15 +439,17 @@ constexpr auto fields(type<account>) {
 
 constexpr auto fields(type<context_account>) {
   using of = context_account;
-  return list("context_account", "Completeness of the kernel's data on threads in regions.",
-              field("threads", &of::threads, sum, always, "Threads announced to the kernel; null: none.", not_zero),
-              field("lost", &of::lost, sum, always, "Lost periods off the core, page faults or threads, by reason."),
-              field("cost_ns", &of::cost_ns, sum_if_complete, sometimes, "CPU time of the kernel programs."),
-              field("faults_one_of", &of::faults_one_of, greatest, sometimes,
-                    "An overhead budget recorded one of this many page faults, at the coarsest. Absent: all were "
-                    "counted."),
-              field("switches_one_of", &of::switches_one_of, greatest, sometimes,
-                    "The same for thread switches and their waits."));
+  return list(
+      "context_account", "Completeness of the kernel's data on threads in regions.",
+      field("threads", &of::threads, sum, always, "Threads announced to the kernel; null: none.", not_zero),
+      field("lost", &of::lost, sum, always, "Lost periods off the core, page faults or threads, by reason."),
+      field("cost_ns", &of::cost_ns, sum_if_complete, sometimes, "CPU time of the kernel programs."),
+      field("faults_one_of", &of::faults_one_of, greatest, sometimes,
+            "An overhead budget recorded one of this many page faults, at the coarsest. Absent: all were "
+            "counted."),
+      field(
+          "switches_one_of", &of::switches_one_of, greatest, sometimes,
+          "An overhead budget recorded one of this many thread switches, at the coarsest. Absent: all were recorded."));
 }
 
 constexpr auto fields(type<sample_usage>) {
@@ -474,7 +479,7 @@ constexpr auto fields(type<sampled_frame>) {
       field("name", &of::name, same, always, "Name of the function; \"(others)\": all unlisted functions called here."),
       field("depth", &of::depth, same, always, "Depth; 0: outermost. Its caller precedes it, at depth - 1."),
       field("on_cpu_ns", &of::on_cpu_ns, sum, always, "Sum of the times of its samples."),
-      field("blocked_ns", &of::blocked_ns, sum, always, "Time blocked."),
+      field("blocked_ns", &of::blocked_ns, sum, always, "Time blocked; an estimate if the samples have waits_one_of."),
       field("waiting_ns", &of::waiting_ns, sum, always, "Time runnable without a core."));
 }
 

@@ -55,12 +55,13 @@ void write_operations(std::string& out, const device_usage& device, std::size_t 
 // The reasons for blocked time: "futex 3.17 s, I/O 8.86 ms". A single reason has no time. Reasons for less than a
 // thousandth are omitted.
 std::string list_reasons(const os_context& context) {
-  const std::string all = duration(static_cast<double>(context.blocked_ns()));
+  const char* const mark = context.blocked_variance ? "~" : "";
+  const std::string all = mark + duration(static_cast<double>(context.blocked_ns()));
   std::string reasons;
   for (const auto& [ns, name] : {std::pair{context.sleep_ns, "sleep"}, std::pair{context.lock_ns, "futex"},
                                  std::pair{context.io_ns, "I/O"}, std::pair{context.other_ns, "other"}}) {
     if (ns == 0 || ns < context.blocked_ns() / 1000) continue;
-    const std::string time = duration(static_cast<double>(ns));
+    const std::string time = mark + duration(static_cast<double>(ns));
     reasons += fmt::format("{}{}{}", reasons.empty() ? "" : ", ", name, time == all ? "" : " " + time);
   }
   return reasons;

@@ -128,6 +128,9 @@ TEST_CASE("a row without recorded switches is an estimate if switches are sample
   CHECK(all.rows[advect].context->voluntary_switches == 0);
   CHECK(all.rows[advect].context->voluntary_variance == 64 * 63);
   CHECK(all.rows[advect].context->involuntary_variance == 64 * 63);
+  CHECK(all.rows[advect].context->migrations_variance == 64 * 63);
+  CHECK_FALSE(all.rows[advect].context->runnable_variance);  // unknown
+  CHECK_FALSE(all.rows[advect].context->blocked_variance);
   CHECK(all.rows[exchange].context->voluntary_variance == 2 * 64 * 63);
   CHECK_FALSE(all.rows[exchange].context->faults_variance);
 }

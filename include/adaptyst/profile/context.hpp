@@ -10,7 +10,7 @@
 namespace adaptyst { inline namespace v1 {
 
 // Threads of a region as the kernel observed them, in ns, summed over threads. Times off the core are exact, because a
-// waiting thread cannot leave its region; if they have a variance, they are estimates. Time on the core is the rest.
+// waiting thread cannot leave its region, or estimates with a variance. Time on the core is the rest.
 struct os_context {
   std::uint64_t wall_ns = 0;      // of ended regions; 0 if none has ended, or on a device
   std::uint64_t open = 0;         // regions still open, included in the values below
@@ -20,7 +20,8 @@ struct os_context {
   std::uint64_t migrations = 0;                                      // to another core
   std::optional<std::uint64_t> minor_faults, major_faults;           // page faults; major: read from a disk
   std::optional<double> faults_variance;  // of minor_faults, an estimate; absent: all page faults were counted
-  // Of the values above, then estimates, in ns^2 for times; absent: all thread switches were recorded.
+  // Variances of the values above, for times in ns^2. Absent: all thread switches were recorded; of times also if a
+  // region has no recorded switch, and the error is unknown.
   std::optional<double> voluntary_variance, involuntary_variance, migrations_variance;
   std::optional<double> runnable_variance, blocked_variance;  // the latter: of blocked_ns()
   // Processor counters, estimated from about 1000 interrupts per second; absent if the machine has none.

@@ -27,12 +27,15 @@ function part(row, choose) {
 
 const sumBlocked = (context) => context.sleep_ns + context.lock_ns + context.io_ns + context.other_ns;
 
+// The mark of estimates from sampled switches.
+export const switchMark = (context) => ("voluntary_switches_error" in context ? "~" : "");
+
 // The parts of a row's time, as the table and the details show them; null: not known.
 export function contextTexts(row) {
   if (part(row, (context) => context.on_cpu_ns) === null) return null;
   const { context } = row;
   const [running, noCore, blocked] = shareTexts([context.on_cpu_ns, context.runnable_ns, sumBlocked(context)], 0);
-  const mark = "voluntary_switches_error" in context ? "~" : "";
+  const mark = switchMark(context);
   return { running: mark + running, no_core: mark + noCore, blocked: mark + blocked };
 }
 

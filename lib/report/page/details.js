@@ -1,5 +1,5 @@
 // The details of a region: its place in the source, the durations of its events, its waits, and how it was measured.
-import { contextTexts } from "./columns.js";
+import { contextTexts, switchMark } from "./columns.js";
 import { byId, colour, fill, font, line, make, makeGroup, onRedraw, prepare } from "./dom.js";
 import { listPairs, makeAxis, makeBars, makeTicks } from "./histogram.js";
 import { printable, relativePath, shortened } from "./names.js";
@@ -120,7 +120,7 @@ function describeCalls(row) {
 // The reasons for blocked time, the longest first.
 function describeBlocked(context) {
   const reasons = [["a timer", context.sleep_ns], ["locks", context.lock_ns], ["files and sockets", context.io_ns], ["other", context.other_ns]];
-  return reasons.filter(([, ns]) => ns > 0).sort((a, b) => b[1] - a[1]).map(([name, ns]) => `${name} ${duration(ns)}`).join(", ");
+  return reasons.filter(([, ns]) => ns > 0).sort((a, b) => b[1] - a[1]).map(([name, ns]) => `${name} ${switchMark(context)}${duration(ns)}`).join(", ");
 }
 
 function makeWaits(row) {
@@ -130,8 +130,8 @@ function makeWaits(row) {
   const blocked = describeBlocked(context);
   return makeGroup(
     "Threads on and off cores",
-    line("on a core", context.on_cpu_ns ? `${texts.running} of the time, ${duration(context.on_cpu_ns)}` : ""),
-    line("no core", context.runnable_ns ? `${texts.no_core} of the time, ${duration(context.runnable_ns)}` : ""),
+    line("on a core", context.on_cpu_ns ? `${texts.running} of the time, ${switchMark(context)}${duration(context.on_cpu_ns)}` : ""),
+    line("no core", context.runnable_ns ? `${texts.no_core} of the time, ${switchMark(context)}${duration(context.runnable_ns)}` : ""),
     line("blocked", blocked ? `${texts.blocked} of the time: ${blocked}` : ""),
   );
 }
@@ -220,17 +220,18 @@ export function showDetails(node, profile, words, { zoom, close, places, folder 
   drawn();
 }
 
-function describeFrame({ on_cpu_ns: on, blocked_ns: blocked, waiting_ns: waiting, self_ns: self }, period) {
+function describeFrame({ on_cpu_ns: on, blocked_ns: blocked, waiting_ns: waiting, self_ns: self }, period, waits) {
+  const wait = (ns) => (waits ? "~" : "") + duration(ns);
   const [running, blockedPart, noCore] = shareTexts([on, blocked, waiting]);
   return [
     ...makeGroup("Time", line("time", timeText(on + blocked + waiting)), line("self", timeText(self))),
     ...makeGroup(
       "Threads on and off cores",
       line("on a core", on ? `${period ? `~${duration(on)}, from about ${grouped(Math.round(on / period))} samples` : duration(on)}, ${running} of the time` : ""),
-      line("blocked", blocked ? `${duration(blocked)}, ${blockedPart} of the time` : ""),
-      line("no core", waiting ? `${duration(waiting)}, ${noCore} of the time` : ""),
+      line("blocked", blocked ? `${wait(blocked)}, ${blockedPart} of the time` : ""),
+      line("no core", waiting ? `${wait(waiting)}, ${noCore} of the time` : ""),
     ),
-    ...makeGroup("Measurement", line("method", period ? `on a core: one sample per ${duration(period)}; off a core: the exact time` : "")),
+    ...makeGroup("Measurement", line("method", period ? `on a core: one sample per ${duration(period)}; off a core: ${waits ? `one of up to ${grouped(waits)} waits` : "the exact time"}` : "")),
   ];
 }
 
@@ -243,7 +244,7 @@ export function showFrame(node, profile, { zoom, select, close }) {
     makeHead(node, close),
     makePath(node),
     make("p", {}, make("button", { type: "button", onclick: () => zoom(node) }, "Zoom in"), node.region && !node.region.frame ? make("button", { type: "button", onclick: () => select(node.region) }, "Region") : null),
-    make("div", { class: "row" }, ...describeFrame(node.frame, period)),
+    make("div", { class: "row" }, ...describeFrame(node.frame, period, sampled && sampled.waits_one_of)),
     make("p", { class: "note" }, "A function in stacks of the region, with the functions that it called. The standard error of n samples is √n."),
   );
   open();
