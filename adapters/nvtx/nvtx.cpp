@@ -176,7 +176,7 @@ event_attributes with_message(const wchar_t* message) noexcept {
   return made;
 }
 
-// The name is without the limit of names.
+// Does not limit the name.
 annotation annotate(const char* domain, const event_attributes& event, std::string_view otherwise,
                     composed_name& buffer) noexcept {
   annotation made{find_name(domain, event, otherwise, buffer), place, find_label(domain, event.category), true, 0};
@@ -194,12 +194,17 @@ annotation annotate(const char* domain, const event_attributes& event, std::stri
   return made;
 }
 
+annotation annotate_limited(const char* domain, const event_attributes& event, std::string_view otherwise,
+                            composed_name& buffer) noexcept {
+  annotation made = annotate(domain, event, otherwise, buffer);
+  made.name = buffer.limit(domain, made.name);
+  return made;
+}
+
 void mark(const char* domain, const event_attributes& event) noexcept {
   if (!detail::is_enabled()) return;
   composed_name buffer;
-  annotation made = annotate(domain, event, "unnamed mark", buffer);
-  made.name = buffer.limit(domain, made.name);
-  adapters::record_mark(made);
+  adapters::record_mark(annotate_limited(domain, event, "unnamed mark", buffer));
 }
 
 int push(const char* domain, const event_attributes& event) noexcept {
@@ -215,9 +220,7 @@ int push(const char* domain, const event_attributes& event) noexcept {
 std::uint64_t start(const char* domain, const event_attributes& event) noexcept {
   if (!detail::is_enabled()) return 0;
   composed_name buffer;
-  annotation made = annotate(domain, event, unnamed_range, buffer);
-  made.name = buffer.limit(domain, made.name);
-  return started.start(made);
+  return started.start(annotate_limited(domain, event, unnamed_range, buffer));
 }
 
 void stop(std::uint64_t number) noexcept {

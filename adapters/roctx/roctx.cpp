@@ -99,7 +99,7 @@ adapters::range_table started;
 
 adapters::name_limit exact_names("roctx");
 
-// The name is without the limit of names.
+// Does not limit the name.
 adapters::annotation annotate(const char* message, std::string_view otherwise) noexcept {
   return {message != nullptr && *message != '\0' ? adapters::bounded(message) : otherwise, place};
 }

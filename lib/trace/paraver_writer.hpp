@@ -99,8 +99,8 @@ class paraver_writer final : public trace_writer {
       return std::tie(a.time_ns, a.what, a.order) < std::tie(b.time_ns, b.what, b.order);
     }
   };
-  // The spans of a type that have begun, by begin and order. Ended ones stay until the last is open, or half are ended:
-  // spans may end in any order.
+  // The spans of a type that have begun, by begin and order. They end in any order: an ended one is removed when it is the
+  // last, or when more than half have ended.
   class open_spans {
    public:
     explicit open_spans(std::uint32_t type) : type_(type) {}

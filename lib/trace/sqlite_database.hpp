@@ -60,7 +60,7 @@ class sqlite_statement {
   // 0 if absent.
   std::int64_t integer(int column) const noexcept { return number(column).value_or(0); }
   bool is_wrong_number(int column) const noexcept;
-  // Both at once, for rows by the million: SQLite finds a value anew for each question. False: it is a wrong number.
+  // Both at once: each call of SQLite searches the column. False: it is a wrong number.
   bool read_number(int column, std::optional<std::int64_t>& to) const noexcept;
   double real(int column) const noexcept;
   // As UTF-8 for any encoding of the file. Empty: absent.

@@ -110,8 +110,8 @@ class callback_region {
   template <class Name>
   static callback_region begin(const Name& name, const region_numbers& with, const source_place& where = {}) noexcept;
 
-  // As begin() if the region follows where it did before; else no region, and no effect. For names that are expensive to
-  // check: such a name has been begun before.
+  // Begins the region if the thread began the same name here before; otherwise returns no region, without an effect.
+  // Saves the check of an expensive name.
   template <class Name>
   static callback_region begin_repeated(const Name& name, const source_place& where = {}) noexcept;
 
