@@ -39,7 +39,7 @@ static __always_inline uint32_t place_of_wait(struct task_struct* task) {
 }
 
 /* The number of switches for which this switch away from the core counts; 0: it is not recorded. Waits for a disk in a
- * page fault are always recorded: major faults belong to the region of such a wait. */
+ * page fault of the program's code are always recorded: major faults belong to the region of such a wait. */
 static __always_inline uint32_t weigh_switch(struct adaptyst_switch_places* places, struct task_struct* task,
                                              int can_run) {
   enum { COARSE_LOG2 = 2 /* 4 to 40 ms, by the kernel's HZ */ };

@@ -4,7 +4,8 @@
  * The choice must not depend on the length of the wait, which only begins, so sums of weighted waits have no bias. A
  * program waits often and shortly at one place, and rarely and long at another. A random choice among all would miss
  * most long waits, and count the others many times. Therefore the first switch at each place in some milliseconds
- * is recorded and counts once; one of 2^k others is recorded at random, and counts 2^k times. */
+ * is recorded and counts once; one of 2^k others is recorded at random, and counts 2^k times. Places share 8 slots, so some
+ * share a first switch. Variances do not cover rare long waits at a place with many short ones. */
 #ifndef ADAPTYST_PROBES_SWITCH_SAMPLING_H
 #define ADAPTYST_PROBES_SWITCH_SAMPLING_H
 

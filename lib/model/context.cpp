@@ -2,6 +2,7 @@
 #include "context.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 namespace adaptyst::lib { namespace {
@@ -72,7 +73,11 @@ namespace adaptyst { inline namespace v1 {
 
 std::optional<std::uint64_t> os_context::on_cpu_ns() const {
   const std::uint64_t off_ns = runnable_ns + blocked_ns();
-  return open == 0 && wall_ns != 0 && off_ns <= wall_ns ? std::optional(wall_ns - off_ns) : std::nullopt;
+  if (open != 0 || wall_ns == 0) return std::nullopt;
+  if (off_ns <= wall_ns) return wall_ns - off_ns;
+  // An estimate exceeds the wall time by chance where the thread hardly ran. By more than three errors, it is wrong.
+  const double error_ns = std::sqrt(runnable_variance.value_or(0) + blocked_variance.value_or(0));
+  return static_cast<double>(off_ns - wall_ns) <= 3 * error_ns ? std::optional<std::uint64_t>(0) : std::nullopt;
 }
 
 }}  // namespace adaptyst::v1
@@ -106,7 +111,7 @@ void add_context(measurements& sum, const context_sums& from, const open_region_
   const bool is_incomplete = std::any_of(from.account.lost.begin(), from.account.lost.end(), [](const auto& loss) {
     return loss.first != loss_reason::no_wakeup && loss.first != loss_reason::not_announced;
   });
-  // No event was recorded, and an unknown number was skipped: as in one recorded event.
+  // No event was drawn, and an unknown number was skipped: as in one drawn event.
   const auto of_one_recorded = [](std::uint64_t one_of) {
     return static_cast<double>(one_of) * static_cast<double>(one_of - 1);
   };
@@ -127,8 +132,7 @@ void add_context(measurements& sum, const context_sums& from, const open_region_
       os_context made = settle(whole);
       if (const auto one_of = from.account.faults_one_of; one_of && whole.page_faults == 0 && !made.faults_variance)
         made.faults_variance = of_one_recorded(*one_of);
-      if (const auto one_of = from.account.switches_one_of;
-          one_of && whole.voluntary_switches + whole.involuntary_switches == 0)
+      if (const auto one_of = from.account.switches_one_of; one_of && !made.voluntary_variance)
         made.voluntary_variance = made.involuntary_variance = made.migrations_variance = of_one_recorded(*one_of);
       made.wall_ns = wall_ns;
       made.open = opened != open.end() ? opened->second : 0;

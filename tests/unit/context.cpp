@@ -117,15 +117,16 @@ TEST_CASE("a row without recorded page faults is an estimate if page faults are 
   CHECK(all.rows[main_path].context->faults_variance == 2 * 64 * 63);  // its own estimate, with nested regions
 }
 
-TEST_CASE("a row without recorded switches is an estimate if switches are sampled") {
+TEST_CASE("a row without drawn switches is an estimate if switches are sampled") {
   measurements all = program();
   context_sums sampled;
   sampled.account.threads = 1;
   sampled.account.switches_one_of = 64;
   sampled.by_path[exchange].voluntary_switches = 128;
   sampled.by_path[exchange].voluntary_variance = 2 * 64 * 63;
+  sampled.by_path[advect].voluntary_switches = 1;  // the first at its place, which is recorded always
   add_context(all, sampled, {});
-  CHECK(all.rows[advect].context->voluntary_switches == 0);
+  CHECK(all.rows[advect].context->voluntary_switches == 1);
   CHECK(all.rows[advect].context->voluntary_variance == 64 * 63);
   CHECK(all.rows[advect].context->involuntary_variance == 64 * 63);
   CHECK(all.rows[advect].context->migrations_variance == 64 * 63);
@@ -133,6 +134,18 @@ TEST_CASE("a row without recorded switches is an estimate if switches are sample
   CHECK_FALSE(all.rows[advect].context->blocked_variance);
   CHECK(all.rows[exchange].context->voluntary_variance == 2 * 64 * 63);
   CHECK_FALSE(all.rows[exchange].context->faults_variance);
+}
+
+TEST_CASE("an estimate of waits that exceeds the wall time within its error leaves no time on a core") {
+  adaptyst::os_context found;
+  found.wall_ns = 1000;
+  found.lock_ns = 1100;
+  CHECK_FALSE(found.on_cpu_ns());
+  found.blocked_variance = 40 * 40;
+  found.runnable_variance = 0;
+  CHECK(found.on_cpu_ns() == 0U);
+  found.lock_ns = 1200;
+  CHECK_FALSE(found.on_cpu_ns());
 }
 
 TEST_CASE("a path with more major faults than sampled page faults makes the sum no larger") {

@@ -20,15 +20,16 @@ struct os_context {
   std::uint64_t migrations = 0;                                      // to another core
   std::optional<std::uint64_t> minor_faults, major_faults;           // page faults; major: read from a disk
   std::optional<double> faults_variance;  // of minor_faults, an estimate; absent: all page faults were counted
-  // Variances of the values above, for times in ns^2. Absent: all thread switches were recorded; of times also if a
-  // region has no recorded switch, and the error is unknown.
+  // Variances of the values above, for times in ns^2. Absent: all thread switches were recorded; of times also if
+  // none was drawn in a region, and the error is unknown.
   std::optional<double> voluntary_variance, involuntary_variance, migrations_variance;
   std::optional<double> runnable_variance, blocked_variance;  // the latter: of blocked_ns()
   // Processor counters, estimated from about 1000 interrupts per second; absent if the machine has none.
   std::optional<std::uint64_t> cycles, instructions, cache_misses;
 
   std::uint64_t blocked_ns() const { return sleep_ns + lock_ns + io_ns + other_ns; }
-  // wall - runnable - blocked; empty while regions are open, and if wall_ns is 0.
+  // wall - runnable - blocked; empty while regions are open, and if wall_ns is 0. Estimates that exceed the wall time
+  // within three errors: 0.
   std::optional<std::uint64_t> on_cpu_ns() const;
   void merge(const os_context& other);
 };
