@@ -33,8 +33,8 @@ struct annotation {
   std::uint32_t color = 0;  // 0xRRGGBB
 };
 
-// `limit(name)` returns the permitted name. A repeated range needs no call, because its name was permitted before. A payload is a metric of the region: a row with a payload and
-// one without would be two rows.
+// `limit(name)` returns the permitted name. A repeated range needs no call, because its name was permitted before. A payload
+// is a metric of the region: a row with a payload and one without would be two rows.
 template <class Limit>
 callback_region begin_range(const annotation& range, Limit&& limit) noexcept {
   const bool has_label = *range.label != '\0';

@@ -142,7 +142,7 @@ constexpr auto fields(type<os_context>) {
       field(
           "runnable_error_ns", &of::runnable_variance, sum, sometimes,
           "Standard error of runnable_ns. Absent: all thread switches were recorded; with voluntary_switches_error: none "
-          "was, and the error is unknown.",
+          "was drawn, and the error is unknown.",
           root),
       field("blocked_error_ns", &of::blocked_variance, sum, sometimes,
             "Standard error of the sum of all blocked times, and at most of each. Absent: as runnable_error_ns.", root),
