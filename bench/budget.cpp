@@ -6,7 +6,6 @@
 
 #include <cmath>
 #include <cstring>
-#include <ctime>
 
 #include "measure.hpp"
 
@@ -16,17 +15,10 @@ namespace {
 
 constexpr unsigned rounds = 15;
 
-// CPU time of all threads, the collector's among them. Unlike elapsed time, it does not grow by a preemption.
-double cpu_ns() {
-  timespec used{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-  return 1e9 * static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec);
-}
-
 // The CPU time of one region, over `times` of them. Its work is a chain of `multiplications`.
 [[gnu::noinline]] double region_ns(std::uint64_t times, unsigned multiplications) {
   std::uint64_t value = 1;
-  const double begin = cpu_ns();
+  const double begin = process_cpu_ns();
   for (std::uint64_t at = 0; at != times; ++at) {
     ADAPTYST_REGION("50 ns");
     for (unsigned done = 0; done != multiplications; ++done) {
@@ -35,7 +27,7 @@ double cpu_ns() {
       __asm__ volatile("" : "+r"(value));
     }
   }
-  return (cpu_ns() - begin) / static_cast<double>(times);
+  return (process_cpu_ns() - begin) / static_cast<double>(times);
 }
 
 // The CPU time of one step, which is some 3 ns, with a marker or without. Four sums stay in registers all the time: if
@@ -52,7 +44,7 @@ template <bool Marked>
       d = d * 0.0625 + 1;
     }
   };
-  const double begin = cpu_ns();
+  const double begin = process_cpu_ns();
   for (std::uint64_t at = 0; at != times; ++at) {
     if constexpr (Marked) {
       ADAPTYST_REGION("left out");
@@ -61,7 +53,7 @@ template <bool Marked>
       step();
     }
   }
-  const double end = cpu_ns();
+  const double end = process_cpu_ns();
   volatile double sum = a + b + c + d;
   static_cast<void>(sum);
   return (end - begin) / static_cast<double>(times);

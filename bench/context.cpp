@@ -6,11 +6,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <ctime>
 #include <new>
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "measure.hpp"
 
@@ -73,35 +73,57 @@ double switch_ns(const std::string& options, std::uint64_t warm_up = exchanges /
   return each;
 }
 
-// CPU time for a page of fresh memory that is touched and computed on, some 300,000 a second; in steps with a region.
-// `options`: empty for no collector. The first quarter is not measured: the budget finds its step.
-double fresh_page_ns(const std::string& options) {
-  constexpr std::size_t page_bytes = 4096, pages = 1000, steps = 400;
-  std::optional<adaptyst::collector> collector;
-  if (!options.empty()) collector.emplace("report=none," + options);
-  void* const mapped = mmap(nullptr, pages * page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (mapped == MAP_FAILED) throw std::bad_alloc();
-  madvise(mapped, pages * page_bytes, MADV_NOHUGEPAGE);
-  const auto cpu_ns = [] {
-    timespec used{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-    return static_cast<double>(used.tv_sec) * 1e9 + static_cast<double>(used.tv_nsec);
-  };
-  double begin = 0;
-  for (std::size_t step = 0; step != steps; ++step) {
-    if (step == steps / 4) begin = cpu_ns();
-    ADAPTYST_REGION("touches");
-    for (std::size_t page = 0; page != pages; ++page) {
-      volatile std::uint64_t& first = static_cast<std::uint64_t*>(mapped)[page * page_bytes / sizeof(std::uint64_t)];
-      std::uint64_t value = first + page;
-      for (int at = 0; at != 400; ++at) value = (value ^ (value >> 29)) * 0x9E3779B97F4A7C15U;
-      first = value;
-    }
-    madvise(mapped, pages * page_bytes, MADV_DONTNEED);
+// Fresh pages that are touched and computed on, some 300,000 a second; in steps with a region.
+class fresh_pages {
+ public:
+  fresh_pages()
+      : mapped_(mmap(nullptr, pages * page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+    if (mapped_ == MAP_FAILED) throw std::bad_alloc();
+    madvise(mapped_, pages * page_bytes, MADV_NOHUGEPAGE);
   }
-  const double used_ns = cpu_ns() - begin;
-  munmap(mapped, pages * page_bytes);
-  return used_ns / static_cast<double>(pages * (steps - steps / 4));
+  ~fresh_pages() { munmap(mapped_, pages * page_bytes); }
+  fresh_pages(const fresh_pages&) = delete;
+  fresh_pages& operator=(const fresh_pages&) = delete;
+
+  // CPU time for a page.
+  double touch_ns(std::size_t steps) const {
+    const double begin = thread_cpu_ns();
+    for (std::size_t step = 0; step != steps; ++step) {
+      ADAPTYST_REGION("touches");
+      for (std::size_t page = 0; page != pages; ++page) {
+        volatile std::uint64_t& first = static_cast<std::uint64_t*>(mapped_)[page * page_bytes / sizeof(std::uint64_t)];
+        std::uint64_t value = first + page;
+        for (int at = 0; at != 400; ++at) value = (value ^ (value >> 29)) * 0x9E3779B97F4A7C15U;
+        first = value;
+      }
+      madvise(mapped_, pages * page_bytes, MADV_DONTNEED);
+    }
+    return (thread_cpu_ns() - begin) / static_cast<double>(pages * steps);
+  }
+
+ private:
+  static constexpr std::size_t page_bytes = 4096, pages = 1000;
+  void* mapped_;
+};
+
+// The kernel calls the observer for the faults of all processes, so the other turn is without any observer; half of it is
+// before, half after, in the same pages.
+pair fresh_page_ns(const std::string& options) {
+  constexpr std::size_t some_100_ms = 30;
+  const fresh_pages pages;
+  pages.touch_ns(some_100_ms);
+  double earlier = pages.touch_ns(some_100_ms);
+  return alternately(
+      2 * rounds,
+      [&] {
+        const adaptyst::collector collector("report=none," + options);
+        pages.touch_ns(10 * some_100_ms);  // the budget finds its step
+        return pages.touch_ns(3 * some_100_ms);
+      },
+      [&] {
+        const double before = std::exchange(earlier, pages.touch_ns(some_100_ms));
+        return (before + earlier) / 2;
+      });
 }
 
 }  // namespace
@@ -133,9 +155,7 @@ void context(measurements& results) {
   results["switch_skipped_ns"] = (of_skipped.ratio - 1) * of_skipped.second;
 
   for (const char* const engine : {"inline", "ebpf"}) {
-    const pair of_fault = alternately(
-        rounds, [&] { return fresh_page_ns(std::string("overhead=2%,context=cpu,faults,engine=") + engine); },
-        [] { return fresh_page_ns(""); });
+    const pair of_fault = fresh_page_ns(std::string("overhead=2%,context=cpu,faults,engine=") + engine);
     const std::string key = std::string("budget_faults_") + (*engine == 'e' ? "" : "inline_");
     results[key + "slowdown_percent"] = 100 * (of_fault.ratio - 1);
     results["fresh_pages_per_s"] = 1e9 / of_fault.second;

@@ -5,7 +5,8 @@
 #include <adaptyst/region.hpp>
 
 #include <cmath>
-#include <ctime>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "measure.hpp"
@@ -16,14 +17,8 @@ namespace {
 
 constexpr std::size_t edge = 20;  // cells
 constexpr std::size_t nodes = edge + 1;
-constexpr std::size_t steps = 80;
+constexpr std::size_t steps = 80, slice_steps = 30;
 constexpr unsigned rounds = 9;
-
-double cpu_ns() {
-  timespec used{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-  return 1e9 * static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec);
-}
 
 struct mesh {
   std::vector<double> x = std::vector<double>(nodes * nodes * nodes, 1);
@@ -100,17 +95,18 @@ template <bool Marked>
 template <bool Marked>
 double run_ns(std::size_t times = steps) {
   static mesh all;
-  const double begin = cpu_ns();
+  const double begin = process_cpu_ns();
   for (std::size_t at = 0; at != times; ++at) step<Marked>(all);
-  return cpu_ns() - begin;
+  return process_cpu_ns() - begin;
 }
 
-// With a collector, without its start and stop; 0: the engine is not permitted.
-double observed_ns(const std::string& engine) {
-  adaptyst::collector collector("report=none,overhead=2%,engine=" + engine);
-  if (collector.error() != nullptr) return 0;
-  run_ns<true>();  // until the steps of the budget are found
-  return run_ns<true>();
+// To be served by a worker. `options`: empty for no collector.
+auto observed(const std::string& options) {
+  return [options](auto&& serve) {
+    std::optional<adaptyst::collector> collector;
+    if (!options.empty()) collector.emplace("report=none," + options);
+    serve([] { return run_ns<true>(slice_steps); });
+  };
 }
 
 }  // namespace
@@ -123,9 +119,9 @@ void fine_grained(measurements& results) {
   results["fine_idle_percent"] = 100 * (idle.ratio - 1);
   results["fine_events_per_us"] = 1e3 * regions / idle.first;
   for (const std::string engine : {"inline", "ebpf"}) {
-    if (observed_ns(engine) == 0) continue;
-    const pair budget = alternately(
-        rounds, [&] { return observed_ns(engine); }, [] { return run_ns<true>(); });
+    const std::string options = "overhead=2%,engine=" + engine;
+    if (adaptyst::collector("report=none," + options).error() != nullptr) continue;  // not permitted
+    const pair budget = in_slices(100, 100, observed(options), observed(""));
     results["fine_budget_" + engine + "_percent"] = 100 * (budget.ratio - 1);
   }
 }

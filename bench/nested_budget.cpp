@@ -7,7 +7,9 @@
 #include <adaptyst/region.hpp>
 
 #include <cmath>
-#include <ctime>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "measure.hpp"
 
@@ -17,13 +19,6 @@ namespace {
 
 constexpr unsigned rounds = 15;
 constexpr unsigned children = 4;
-
-// Of all threads, the collector's among them: what a preemption does not touch.
-double cpu_ns() {
-  timespec used{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-  return 1e9 * static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec);
-}
 
 std::uint64_t value = 1;
 
@@ -62,13 +57,12 @@ void work(unsigned turns) {
 
 // CPU time of one call.
 double measure_ns(void (*program)(unsigned), std::uint64_t times, unsigned turns) {
-  const double begin = cpu_ns();
+  const double begin = process_cpu_ns();
   for (std::uint64_t at = 0; at != times; ++at) program(turns);
-  return (cpu_ns() - begin) / static_cast<double>(times);
+  return (process_cpu_ns() - begin) / static_cast<double>(times);
 }
 
 struct observed {
-  std::vector<double> slowdown;             // percent, a round each
   std::vector<double> outer, middle, leaf;  // total over that of the program while nothing listens
   std::vector<double> child_over_parent;    // the greater of both
   std::vector<double> floor_ns;             // what each timed event was shortened by
@@ -86,18 +80,16 @@ observed observe(void (*program)(unsigned), std::uint64_t times, unsigned turns,
   observed made;
   for (unsigned round = 0; round != rounds; ++round) {
     const double before = measure_ns(program, times, turns);
-    double with;
     adaptyst::profile found;
     {
       adaptyst::collector collector("engine=inline,overhead=2%,report=none");
       measure_ns(program, times, turns);
-      with = measure_ns(program, times, turns);
+      measure_ns(program, times, turns);
       found = collector.stop();
     }
     const double idle = (before + measure_ns(program, times, turns)) / 2;
     const double truth = idle * 2 * static_cast<double>(times);
     made.floor_ns.push_back(found.sampled_floor_ns.value_or(0));
-    made.slowdown.push_back(100 * (with / idle - 1));
     made.outer.push_back(find_total(found, "outer") / truth);
     made.middle.push_back(find_total(found, "middle") / truth / middle);
     made.leaf.push_back(find_total(found, "leaf") / truth / leaf);
@@ -105,6 +97,18 @@ observed observe(void (*program)(unsigned), std::uint64_t times, unsigned turns,
                                               find_total(found, "middle") / find_total(found, "outer")));
   }
   return made;
+}
+
+// Percent, in slices of `times` calls.
+double slowdown(void (*program)(unsigned), std::uint64_t times, unsigned turns) {
+  const auto run = [=](const char* options) {
+    return [=](auto&& serve) {
+      std::optional<adaptyst::collector> collector;
+      if (options != nullptr) collector.emplace(options);
+      serve([=] { return measure_ns(program, times, turns); });
+    };
+  };
+  return 100 * (in_slices(100, 100, run("engine=inline,overhead=2%,report=none"), run(nullptr)).ratio - 1);
 }
 
 }  // namespace
@@ -120,7 +124,7 @@ void nested_budget(measurements& results) {
   while (turns != 1000 && leaf_ns(turns) < wanted_ns) ++turns;
   constexpr double regions = 1 + children + children * children;
   const observed wide = observe(tree, 1'000'000, turns, (regions - 1) / regions, children * children / regions);
-  results["budget_slowdown_nested_percent"] = median(wide.slowdown);
+  results["budget_slowdown_nested_percent"] = slowdown(tree, 20'000, turns);
   results["budget_total_outer"] = median(wide.outer);
   results["budget_total_middle"] = median(wide.middle);
   results["budget_total_leaf"] = median(wide.leaf);
@@ -130,7 +134,7 @@ void nested_budget(measurements& results) {
     worst = std::max(worst, std::abs(results[std::string("budget_total_") + level] - 1));
   results["budget_total_bias_percent"] = 100 * worst;
   const observed narrow = observe(chain, 6'000'000, turns, 1, 1);
-  results["budget_slowdown_chain_percent"] = median(narrow.slowdown);
+  results["budget_slowdown_chain_percent"] = slowdown(chain, 120'000, turns);
   results["sampled_child_over_parent"] = median(narrow.child_over_parent);
 }
 

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <ctime>
 #include <system_error>
 
 #include "measure.hpp"
@@ -27,13 +26,6 @@ volatile std::uint64_t sink = 0;
   std::uint64_t value = sink;
   for (int at = 0; at != 10'000; ++at) value = (value ^ (value >> 29)) * 0x9E3779B97F4A7C15U;
   sink = value;
-}
-
-// Not wall time: other programs on the core do not matter, but what interrupts this one counts.
-double cpu_ns() {
-  timespec used{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return static_cast<double>(used.tv_sec) * 1e9 + static_cast<double>(used.tv_nsec);
 }
 
 // The kernel's sampling clock for this thread, without a buffer: what its interrupts cost if no sample is taken.
@@ -64,9 +56,9 @@ double work_ns(const char* context, std::uint64_t clock_hz = 0) {
   const adaptyst::collector collector(std::string("engine=inline,report=none,") + context);
   const bare_clock clock(clock_hz);
   for (std::uint64_t at = 0; at != steps / 20; ++at) compute();
-  const double begin = cpu_ns();
+  const double begin = thread_cpu_ns();
   for (std::uint64_t at = 0; at != steps; ++at) compute();
-  return cpu_ns() - begin;
+  return thread_cpu_ns() - begin;
 }
 
 double added_percent(const char* context, std::uint64_t clock_hz = 0) {
@@ -80,9 +72,9 @@ double added_percent(const char* context, std::uint64_t clock_hz = 0) {
 
 double marked_work_ns() {
   for (std::uint64_t at = 0; at != steps / 20; ++at) compute();
-  const double begin = cpu_ns();
+  const double begin = thread_cpu_ns();
   for (std::uint64_t at = 0; at != 10 * steps; ++at) compute();
-  return cpu_ns() - begin;
+  return thread_cpu_ns() - begin;
 }
 
 void samples(measurements& results) {

@@ -67,21 +67,15 @@ void write(lib::trace_writer& to, const made_up& what) {
   to.finish();
 }
 
-// The CPU time of this thread: the disk is another matter.
-double cpu_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
-}
-
+// CPU time: the disk is another matter.
 template <class Work>
 double measure(const Work& work) {
   constexpr int rounds = 3;
   std::vector<double> took;
   for (int round = 0; round != rounds; ++round) {
-    const double begin = cpu_ns();
+    const double begin = bench::thread_cpu_ns();
     work();
-    took.push_back((cpu_ns() - begin) / events);
+    took.push_back((bench::thread_cpu_ns() - begin) / events);
   }
   return bench::median(took);
 }
