@@ -253,6 +253,42 @@ void region_list::update_all(const measurements& from, const std::vector<std::ui
   update(from, device_index, all);
 }
 
+namespace {
+
+struct group {
+  std::size_t begin, end;
+  std::size_t names;  // of their paths, which are equal
+};
+
+// By path, then by id. One name after another: most names of two deep paths are equal, and are compared once here.
+void sort_by_path(std::vector<region*>& all) {
+  std::vector<group> unsorted{{0, all.size(), 0}};
+  while (!unsorted.empty()) {
+    const group now = unsorted.back();
+    unsorted.pop_back();
+    const auto at = [&](std::size_t index) { return all.begin() + static_cast<std::ptrdiff_t>(index); };
+    const auto longer =
+        std::partition(at(now.begin), at(now.end), [&](const region* of) { return of->path.size() == now.names; });
+    std::sort(at(now.begin), longer, [](const region* a, const region* b) { return a->id < b->id; });
+    const auto next_name = [&](const region* of) -> const std::string& { return of->path[now.names]; };
+    const auto find_other = [&](auto from) {
+      return std::find_if(from, at(now.end), [&](const region* of) { return next_name(of) != next_name(*from); });
+    };
+    if (longer == at(now.end)) continue;
+    if (find_other(longer) != at(now.end))
+      std::sort(longer, at(now.end), [&](const region* a, const region* b) { return next_name(a) < next_name(b); });
+    for (auto from = longer; from != at(now.end);) {
+      const auto to = find_other(from);
+      const auto begin = static_cast<std::size_t>(from - all.begin());
+      const auto end = static_cast<std::size_t>(to - all.begin());
+      if (end - begin > 1) unsorted.push_back({begin, end, now.names + 1});
+      from = to;
+    }
+  }
+}
+
+}  // namespace
+
 void region_list::sort() {
   // Each name is compared once; operator< of vectors compares it twice.
   const auto is_before = [](const region& a, const region& b) {
@@ -260,9 +296,17 @@ void region_list::sort() {
     if (in_b == b.path.end()) return in_a == a.path.end() && a.id < b.id;
     return in_a == a.path.end() || *in_a < *in_b;
   };
-  // A recursion without other branches is in order already, and comparing deep paths takes long.
-  if (!std::is_sorted(regions_.begin(), regions_.end(), is_before))
-    std::sort(regions_.begin(), regions_.end(), is_before);
+  // A recursion without other branches is in order already.
+  if (!std::is_sorted(regions_.begin(), regions_.end(), is_before)) {
+    std::vector<region*> order;
+    order.reserve(regions_.size());
+    for (region& each : regions_) order.push_back(&each);
+    sort_by_path(order);
+    std::vector<region> sorted;
+    sorted.reserve(regions_.size());
+    for (region* const each : order) sorted.push_back(std::move(*each));
+    regions_ = std::move(sorted);
+  }
   for (std::size_t at = 0; at != regions_.size(); ++at) places_[regions_[at].id] = at;
 }
 

@@ -2,7 +2,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <random>
+#include <set>
 
 #include "catch.hpp"
 #include "model/heap_usage.hpp"
@@ -75,6 +78,34 @@ TEST_CASE("how threads differ is known of regions, and not of what another threa
   CHECK_FALSE(all[1].per_thread.has_value());
   in.sites[solve].kind = ADAPTYST_SITE_HANDLE;
   CHECK_FALSE(lib::assemble(in, {0})[0].per_thread.has_value());
+}
+
+TEST_CASE("rows are in the order of their paths, and of their ids where these are equal") {
+  const unsigned seed = std::random_device()();
+  INFO("seed " << seed);
+  std::mt19937 random(seed);
+  measurements in = with_sites();
+  in.sites[17] = in.sites[sweep];  // another marker with its name
+  constexpr std::uint64_t paths = 2000;
+  for (std::uint64_t path = 1; path <= paths; ++path) {
+    // Half are deep, in order of their depth; their ids are not.
+    const std::uint64_t parent = path % 2 != 0 || path < 3 ? random() % path : path - 2;
+    const std::uint64_t sites[] = {solve, sweep, 17};
+    const auto numbered = [](std::uint64_t number) { return number == 0 ? 0 : number * 7919 % 100'003; };
+    in.paths[numbered(path)] = {numbered(parent), sites[random() % 3], 0};
+    in.rows[numbered(path)] = row(1, 10);
+  }
+  const std::vector<region> all = lib::assemble(in, {0});
+  REQUIRE(all.size() == paths);
+  CHECK(std::is_sorted(all.begin(), all.end(), [](const region& a, const region& b) {
+    return a.path != b.path ? a.path < b.path : a.id < b.id;
+  }));
+  std::set<std::uint64_t> ids;
+  for (const region& each : all) {
+    ids.insert(each.id);
+    CHECK(each.path.size() == lib::list_path_names(in, each.id).size());
+  }
+  CHECK(ids.size() == paths);
 }
 
 TEST_CASE("paths are spelled from the root, with all that is known of their marker") {
