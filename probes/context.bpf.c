@@ -62,6 +62,17 @@ struct {
 /* One of 2^k page faults is recorded, at random, and counts 2^k times; the collector sets k. */
 uint32_t fault_step = 0;
 
+/* If calls for page faults cost too much, the collector attaches the programs for short windows: an adaptyst_window. */
+uint32_t fault_window = ADAPTYST_WINDOW_NONE;
+
+/* Page faults in all windows so far, by path. One sum for all processors, as the collector reads it after each window. */
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, ADAPTYST_CONTEXT_ROWS);
+  __type(key, uint64_t);
+  __type(value, struct adaptyst_window_faults);
+} window_faults SEC(".maps");
+
 static __always_inline void add_count(uint32_t what, uint64_t times) {
   uint64_t* counter = bpf_map_lookup_elem(&counts, &what);
   if (counter) __sync_fetch_and_add(counter, times);
@@ -155,7 +166,7 @@ static __always_inline void leave(struct adaptyst_context_thread* thread, struct
   thread->core = bpf_get_smp_processor_id();
   if (!can_run) {
     thread->reason = find_blocking_reason(task);
-    if (fault_step) thread->faulted = thread->path;
+    if (fault_step || fault_window) thread->faulted = thread->path;
   }
   thread->woken_ns = can_run ? now : 0;
   thread->left_ns = now;
@@ -210,12 +221,43 @@ int woken(uint64_t* arguments) {
   return 0;
 }
 
+static __always_inline void book_in_window(struct adaptyst_context_thread* thread, struct task_struct* task,
+                                           uint32_t window, uint64_t weight) {
+  struct adaptyst_window_faults none = {};
+  struct adaptyst_window_faults* found;
+  uint64_t path = thread->faulted;
+  uint64_t all = task->min_flt + task->maj_flt;
+  if (thread->window != window) {
+    thread->window = window;
+    thread->faults_before = all;
+  }
+  if (path == 1) return count(ADAPTYST_CONTEXT_UNREADABLE);
+  found = bpf_map_lookup_elem(&window_faults, &path);
+  if (!found) {
+    bpf_map_update_elem(&window_faults, &path, &none, BPF_NOEXIST);
+    found = bpf_map_lookup_elem(&window_faults, &path);
+  }
+  if (!found) return count(ADAPTYST_CONTEXT_ROWS_FULL);
+  __sync_fetch_and_add(&found->faults, weight);
+  __sync_fetch_and_add(&found->earlier, weight * (all - thread->faults_before));
+}
+
+static __always_inline void book_in_row(uint64_t path, uint64_t weight) {
+  struct adaptyst_context_row* row = find_row(path);
+  if (row) {
+    __sync_fetch_and_add(&row->faults, weight);
+    if (weight != 1) __sync_fetch_and_add(&row->fault_variance, weight * (weight - 1));
+  }
+  add_count(ADAPTYST_CONTEXT_FAULTS, weight);
+}
+
 static __always_inline int book_fault(uint64_t address) {
   uint64_t weight = 1ULL << (*(volatile uint32_t*)&fault_step & 31);
   struct task_struct* task;
   struct adaptyst_context_thread* thread;
-  struct adaptyst_context_row* row;
   uint64_t begin_ns = 0;
+  uint32_t window = *(volatile uint32_t*)&fault_window;
+  if (window == ADAPTYST_WINDOW_CLOSED) return 0;
   if (weight != 1 && bpf_get_prandom_u32() & (weight - 1)) return 0;
   task = bpf_get_current_task_btf();
   thread = announced(task);
@@ -225,12 +267,8 @@ static __always_inline int book_fault(uint64_t address) {
   if (is_timed(bpf_get_prandom_u32())) begin_ns = bpf_ktime_get_ns();
   if (task->maj_flt != thread->major_faults) book_major_faults(thread, task);
   thread->faulted = current_region(thread);
-  row = find_row(thread->faulted);
-  if (row) {
-    __sync_fetch_and_add(&row->faults, weight);
-    if (weight != 1) __sync_fetch_and_add(&row->fault_variance, weight * (weight - 1));
-  }
-  add_count(ADAPTYST_CONTEXT_FAULTS, weight);
+  if (window) book_in_window(thread, task, window, weight);
+  else book_in_row(thread->faulted, weight);
   if (begin_ns) add_count(ADAPTYST_CONTEXT_FAULT_NS, (bpf_ktime_get_ns() - begin_ns) << ADAPTYST_COST_ONE_OF_LOG2);
   return 0;
 }

@@ -27,10 +27,20 @@ enum adaptyst_context_loss {
   ADAPTYST_CONTEXT_NO_MEMORY,  /* a thread: no memory for its entry */
   ADAPTYST_CONTEXT_NO_WAKEUP, /* a stretch without an observed wake-up: it counts as blocked; without a return, as time on a core */
   ADAPTYST_CONTEXT_THREADS,  /* no loss: number of threads that have announced themselves */
-  ADAPTYST_CONTEXT_FAULTS,   /* no loss: page faults of these threads; estimated if some are skipped */
+  ADAPTYST_CONTEXT_FAULTS,   /* no loss: page faults of these threads outside windows; estimated if some are skipped */
   ADAPTYST_CONTEXT_FAULT_NS, /* no loss: CPU time of the program on them, estimated from some of its runs */
   ADAPTYST_CONTEXT_SWITCHES, /* no loss: thread switches away from a core; estimated if some are skipped */
   ADAPTYST_CONTEXT_COUNTS
+};
+
+/* Page faults are recorded all the time, or in windows: attaching the programs for one takes an uncertain time, in which it
+ * is closed. From ADAPTYST_WINDOW_FIRST on: the number of the open window. */
+enum adaptyst_window { ADAPTYST_WINDOW_NONE, ADAPTYST_WINDOW_CLOSED, ADAPTYST_WINDOW_FIRST };
+
+/* Page faults in all windows so far, for one call path. */
+struct adaptyst_window_faults {
+  uint64_t faults;
+  uint64_t earlier; /* for each of them, how many the thread had in the same window before */
 };
 
 /* A sum of squared times, each in units of 2^ADAPTYST_SQUARE_UNIT_LOG2 ns: 2^32 * high + low. */
@@ -76,7 +86,9 @@ struct adaptyst_context_thread {
   uint64_t faulted; /* path of the last page fault that was recorded or blocked the thread */
   uint32_t reason;  /* enum adaptyst_blocked */
   uint32_t core;
-  uint32_t weight; /* the number of switches for which this one counts */
+  uint32_t weight;        /* the number of switches for which this one counts */
+  uint32_t window;        /* the last window with a recorded page fault */
+  uint64_t faults_before; /* the thread's page faults before this one */
   struct adaptyst_switch_places places;
 };
 

@@ -14,6 +14,7 @@
 /* The used parts of the kernel's structure; libbpf inserts the offsets of the running kernel. */
 struct task_struct {
   struct mm_struct* mm;
+  unsigned long min_flt;
   unsigned long maj_flt;
   int pagefault_disabled;
   unsigned in_iowait : 1;

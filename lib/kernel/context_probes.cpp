@@ -2,14 +2,18 @@
 // contains the system calls that count as waiting for a lock, for files, or for a time.
 #include "context_probes.hpp"
 
+#include <adaptyst/detail/clock.hpp>
+
 #include <fmt/format.h>
 #include <sys/syscall.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <random>
 
 #include "../../probes/context_layout.h"
+#include "../support/cpu_time.hpp"
 #include "../support/error.hpp"
 #include "context.skel.h"
 #include "kernel_maps.hpp"
@@ -117,6 +121,16 @@ void add_switch_errors(context_part& made, const adaptyst_context_row& whole,
   }
 }
 
+void leave_out_faults(context_sums& sums) {
+  sums.with_faults = false;
+  for (auto& [path, part] : sums.by_path) {
+    part.major_faults.reset();
+    part.faults_variance.reset();
+    part.page_faults = 0;
+    part.window_deviations.clear();
+  }
+}
+
 }  // namespace
 
 context_part sum_rows(const std::vector<adaptyst_context_row>& parts, bool with_faults) {
@@ -159,17 +173,14 @@ context_probes::context_probes(bool with_faults, pid_t process, bool listed, con
   bpf_program__set_autoload(loaded_->progs.faulted_in_kernel, with_faults);
   if (const int failed = load_with_types(loaded_.get(), context_bpf__load); failed != 0)
     fail("cannot load the eBPF programs for context", -failed);
-  for (bpf_program* const program :
-       {loaded_->progs.switched, loaded_->progs.woken, loaded_->progs.faulted, loaded_->progs.faulted_in_kernel}) {
-    if (bpf_program__fd(program) < 0) continue;
+  for (bpf_program* const program : {loaded_->progs.switched, loaded_->progs.woken}) {
     tracepoints_.emplace_back(bpf_program__attach(program));
-    if (tracepoints_.back() != nullptr) continue;
-    const bool of_faults = program == loaded_->progs.faulted || program == loaded_->progs.faulted_in_kernel;
-    // Some platforms lack these tracepoints.
-    if (!of_faults || errno != ENOENT) fail("cannot attach to the kernel's scheduler", errno);
-    tracepoints_.pop_back();
-    with_faults_ = false;
+    if (tracepoints_.back() == nullptr) fail("cannot attach to the kernel's scheduler", errno);
   }
+  const int refused = with_faults ? attach_faults() : 0;
+  // Some platforms lack these tracepoints.
+  if (refused == ENOENT) with_faults_ = false;
+  else if (refused != 0) fail("cannot attach to the kernel's page faults", refused);
 }
 
 context_probes::~context_probes() { stop(); }
@@ -211,8 +222,9 @@ context_sums context_probes::read() const {
   lose(loss_reason::other_layout, ADAPTYST_CONTEXT_LAYOUT);
   lose(loss_reason::no_memory, ADAPTYST_CONTEXT_NO_MEMORY);
   lose(loss_reason::no_wakeup, ADAPTYST_CONTEXT_NO_WAKEUP);
-  if (const unsigned step = coarsest_fault_step_; step != 0) sums.account.faults_one_of = std::uint64_t{1} << step;
+  if (const unsigned weight = coarsest_fault_weight_; weight != 1) sums.account.faults_one_of = weight;
   if (const unsigned step = coarsest_switch_step_; step != 0) sums.account.switches_one_of = std::uint64_t{1} << step;
+  add_windows(sums);
   return sums;
 }
 
@@ -237,13 +249,138 @@ std::uint64_t context_probes::cost_ns() const {
 
 context_probes::loads context_probes::read_loads() const {
   const std::vector<std::uint64_t> counts = read_kernel_counters(loaded_->maps.counts, ADAPTYST_CONTEXT_COUNTS);
+  const std::lock_guard lock(windows_mutex_);
+  const std::uint64_t in_windows = std::llround(windows_.sums.events());
   return {{counts[ADAPTYST_CONTEXT_SWITCHES], read_kernel_counters(loaded_->maps.own_cost, 1).front()},
-          {counts[ADAPTYST_CONTEXT_FAULTS], counts[ADAPTYST_CONTEXT_FAULT_NS]}};
+          {counts[ADAPTYST_CONTEXT_FAULTS] + in_windows, counts[ADAPTYST_CONTEXT_FAULT_NS], windows_.blocks_ns,
+           in_windows, static_cast<std::uint64_t>(windows_.uncalled), windows_.attaching_ns}};
 }
 
-void context_probes::record_faults(unsigned step) {
-  coarsest_fault_step_ = std::max(coarsest_fault_step_.load(), step);
+void context_probes::record_faults(const kernel_sampling& chosen) {
+  const std::lock_guard lock(windows_mutex_);
+  const unsigned step = chosen.step();
+  const unsigned windows = chosen.windows();
+  windows_.delay_ns = chosen.delay_ns();
+  coarsest_fault_weight_ = std::max(coarsest_fault_weight_.load(), windows << step);
   __atomic_store_n(&loaded_->bss->fault_step, std::uint32_t{step}, __ATOMIC_RELAXED);
+  windows_.wanted = with_faults_ ? windows : 1;
+}
+
+context_probes::fault_windows::fault_windows() : block(std::random_device()()), sums(std::random_device()()) {}
+
+int context_probes::attach_faults() {
+  const std::uint64_t began_ns = thread_cpu_ns();
+  int refused = 0;
+  for (const auto& [program, tracepoint] : {std::pair{loaded_->progs.faulted, "page_fault_user"},
+                                            std::pair{loaded_->progs.faulted_in_kernel, "page_fault_kernel"}}) {
+    fault_links_.push_back(uprobe_link::attach_tracepoint(program, tracepoint));
+    if (fault_links_.back().is_attached()) continue;
+    refused = errno;
+    fault_links_.clear();
+    break;
+  }
+  if (windows_.current != 1) windows_.attaching_ns += thread_cpu_ns() - began_ns;
+  return refused;
+}
+
+bool context_probes::attach_again() {
+  if (attach_faults() == 0) return true;
+  ++windows_.refusals;
+  return false;
+}
+
+void context_probes::detach_faults() {
+  const std::uint64_t began_ns = thread_cpu_ns();
+  fault_links_.clear();
+  windows_.attaching_ns += thread_cpu_ns() - began_ns;
+}
+
+void context_probes::set_window(unsigned state) {
+  __atomic_store_n(&loaded_->bss->fault_window, std::uint32_t{state}, __ATOMIC_RELAXED);
+}
+
+bool context_probes::keep_windows() {
+  const std::lock_guard lock(windows_mutex_);
+  window_block& block = windows_.block;
+  const std::uint64_t now_ns = detail::monotonic_ns();
+  if (windows_.current == 1) {
+    if (windows_.wanted != 1) begin_windows(now_ns);
+    return windows_.current != 1;
+  }
+  if (block.must_close(now_ns)) {
+    set_window(ADAPTYST_WINDOW_CLOSED);
+    block.close(detail::monotonic_ns());
+    detach_faults();
+  } else if (block.has_ended(now_ns)) {
+    finish_block(now_ns);
+  }
+  if (windows_.current == 1) return false;
+  if (!block.must_open(now_ns)) return true;
+  if (attach_again()) {
+    block.open(detail::monotonic_ns());
+    set_window(ADAPTYST_WINDOW_FIRST + static_cast<unsigned>(windows_.sums.blocks()));
+  } else {
+    block.defer(now_ns);
+  }
+  return true;
+}
+
+void context_probes::begin_windows(std::uint64_t now_ns) {
+  constexpr unsigned at_first = 4;
+  windows_.current = std::min(windows_.wanted, at_first);
+  set_window(ADAPTYST_WINDOW_CLOSED);
+  windows_.block.begin(now_ns, windows_.current);
+  detach_faults();
+}
+
+// The next block begins where this one has ended, however late it is now.
+void context_probes::finish_block(std::uint64_t now_ns) {
+  const double before = windows_.sums.events();
+  const std::uint64_t block_ns = windows_.block.length_ns(now_ns);
+  const std::uint64_t open_ns = windows_.block.open_length_ns(now_ns);
+  windows_.sums.add(read_window_faults(), {block_ns, open_ns, windows_.delay_ns});
+  const double events = windows_.sums.events() - before;
+  windows_.uncalled += events * (1 - static_cast<double>(open_ns) / static_cast<double>(block_ns));
+  windows_.blocks_ns += block_ns;
+  if (windows_.wanted == 1 && attach_again()) {
+    windows_.current = 1;
+    return set_window(ADAPTYST_WINDOW_NONE);
+  }
+  // Few windows before the end of a short program would give no estimate, so the first blocks are shorter.
+  windows_.current = std::max(std::min(windows_.wanted, 2 * windows_.current), 2U);
+  windows_.block.begin(windows_.block.ends_ns(), windows_.current);
+}
+
+path_counts context_probes::read_window_faults() const {
+  path_counts all;
+  for_each_entry<std::uint64_t, adaptyst_window_faults>(loaded_->maps.window_faults,
+                                                        [&](std::uint64_t path, const adaptyst_window_faults* of) {
+                                                          all[path] = {of->faults, of->earlier};
+                                                        });
+  return all;
+}
+
+void context_probes::add_windows(context_sums& sums) const {
+  const std::lock_guard lock(windows_mutex_);
+  if (windows_.refusals != 0) sums.account.lost[loss_reason::not_attached] = windows_.refusals;
+  window_sums all = windows_.sums;
+  const std::uint64_t now_ns = detail::monotonic_ns();
+  const window_block& block = windows_.block;
+  const std::uint64_t length_ns = windows_.current != 1 ? block.length_ns(now_ns) : 0;
+  const bool is_usable = length_ns != 0 && block.is_usable(now_ns);
+  if (is_usable) all.add(read_window_faults(), {length_ns, block.open_length_ns(now_ns), windows_.delay_ns});
+  else all.extend(length_ns);
+  for (const auto& [path, found] : all.read()) {
+    context_part part;
+    if (sums.with_faults) part.major_faults = 0;
+    part.page_faults = static_cast<std::uint64_t>(std::llround(found.events));
+    part.window_deviations = found.deviations;
+    sums.by_path[path].merge(part);
+  }
+  // There was no window, or the programs could not be attached for several blocks: an unknown number is missing.
+  constexpr std::uint64_t max_blocks = 4;
+  if (length_ns != 0 && !is_usable && (all.blocks() == 0 || length_ns > max_blocks * windows_.current * window_ns))
+    leave_out_faults(sums);
 }
 
 void context_probes::record_switches(unsigned step) {
@@ -253,6 +390,10 @@ void context_probes::record_switches(unsigned step) {
 
 void context_probes::stop() {
   tracepoints_.clear();
+  {
+    const std::lock_guard lock(windows_mutex_);
+    fault_links_.clear();
+  }
   std::vector<uprobe_link> links;
   {
     const std::lock_guard lock(mutex_);

@@ -23,6 +23,7 @@
 #include "kernel_sampling.hpp"
 #include "probed_files.hpp"
 #include "uprobe_link.hpp"
+#include "window_sampling.hpp"
 
 struct adaptyst_context_row;
 struct context_bpf;
@@ -59,9 +60,13 @@ class context_probes {
     event_load switches, faults;
   };
   loads read_loads() const;
-  // From now on, records one of 2^step page faults, or thread switches, at random. Called by one thread.
-  void record_faults(unsigned step);
+  // From now on, records one of 2^step page faults, or thread switches, at random; page faults in windows if that is chosen.
+  // Called by one thread.
+  void record_faults(const kernel_sampling& chosen);
   void record_switches(unsigned step);
+  // Attaches or detaches the programs for page faults if that is due. Called by the thread above; twice in a window, if it
+  // returns true: windows are in use.
+  bool keep_windows();
   void stop();
 
   // The map of threads that have announced themselves, for programs that need a thread's region, or add a thread.
@@ -71,17 +76,44 @@ class context_probes {
   int processes() const;
 
  private:
+  // Windows of page faults.
+  struct fault_windows {
+    unsigned wanted = 1, current = 1;  // 1: the programs are always attached
+    window_block block;
+    window_sums sums;
+    std::uint64_t blocks_ns = 0;
+    double delay_ns = 0;  // of a page fault in a window
+    double uncalled = 0;  // page faults while the programs were detached
+    std::uint64_t attaching_ns = 0;
+    std::uint64_t refusals = 0;  // by the kernel, to attach the programs again
+
+    fault_windows();
+  };
+
+  // Returns the number of an error, or 0.
+  int attach_faults();
+  bool attach_again();
+  void detach_faults();
+  void begin_windows(std::uint64_t now_ns);
+  void finish_block(std::uint64_t now_ns);
+  void set_window(unsigned state);
+  path_counts read_window_faults() const;
+  void add_windows(context_sums& sums) const;
+
   pid_t process_;
   bool with_faults_;
   owned_programs<context_bpf> loaded_;
   std::vector<owned_link> tracepoints_;
+  mutable std::mutex windows_mutex_;      // for the next two
+  std::vector<uprobe_link> fault_links_;  // a child that kept them would have each page fault counted twice
+  fault_windows windows_;
   std::mutex mutex_;  // for the members below: objects may be loaded on any thread
   std::vector<uprobe_link> links_;
   probed_files files_;
   // The kernel's map contains the recorders of existing processes; a read removes those of other processes.
   announced_recorders announced_;
   std::set<std::int64_t> ended_;
-  std::atomic<unsigned> coarsest_fault_step_{0}, coarsest_switch_step_{0};
+  std::atomic<unsigned> coarsest_fault_weight_{1}, coarsest_switch_step_{0};
 };
 
 }  // namespace adaptyst::lib

@@ -138,6 +138,13 @@ uprobe_link uprobe_link::attach_multi(bpf_program* program, const uprobe_file& f
   return made;
 }
 
+uprobe_link uprobe_link::attach_tracepoint(bpf_program* program, const char* name) {
+  uprobe_link made;
+  made.descriptor_ = bpf_raw_tracepoint_open(name, bpf_program__fd(program));
+  if (made.descriptor_ >= 0) open_links::all().add(made.descriptor_);
+  return made;
+}
+
 uprobe_link uprobe_link::attach_to_nothing() {
   const descriptor file(static_cast<int>(syscall(SYS_memfd_create, "adaptyst-probe", MFD_CLOEXEC)));
   constexpr bpf_insn code[] = {{BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0, 0}, {BPF_JMP | BPF_EXIT, 0, 0, 0, 0}};

@@ -1,4 +1,4 @@
-// One attachment of a BPF program to places in a file.
+// One attachment of a BPF program to places in a file, or to a tracepoint.
 #ifndef ADAPTYST_LIB_KERNEL_UPROBE_LINK_HPP
 #define ADAPTYST_LIB_KERNEL_UPROBE_LINK_HPP
 
@@ -44,6 +44,7 @@ class uprobe_link {
   uprobe_link(uprobe_link&& from) noexcept;
   uprobe_link& operator=(uprobe_link&& from) noexcept;
   ~uprobe_link();
+  bool is_attached() const noexcept { return descriptor_ >= 0 || !events_.empty(); }
 
   // One uprobe_multi link, for one process or, with 0, for all: needs CAP_BPF and CAP_PERFMON. Throws error.
   static uprobe_link attach_multi(bpf_program* program, const uprobe_file& file,
@@ -53,6 +54,9 @@ class uprobe_link {
   // A perf event for each place and every process: needs CAP_SYS_ADMIN; detaching takes 0.1 s a place. Throws error.
   static uprobe_link attach_perf(bpf_program* program, const uprobe_file& file,
                                  const std::vector<uprobe_place>& places);
+
+  // A raw tracepoint of the kernel. Detaching does not wait. An empty link, with the reason in errno, if the kernel refuses.
+  static uprobe_link attach_tracepoint(bpf_program* program, const char* name);
 
   // An empty program, and a file that no process has mapped; an empty link if the kernel refuses.
   static uprobe_link attach_to_nothing();

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 #include <optional>
 
 namespace adaptyst::lib { namespace {
@@ -36,6 +38,10 @@ context_part complete(context_part context, const context_sums& sums) {
 // The whole of the parts. A page fault in progress has been counted, but its kind has not.
 os_context settle(const context_part& whole) {
   os_context made = whole;
+  if (const std::vector<double>& all = whole.window_deviations; !all.empty())
+    made.faults_variance =
+        made.faults_variance.value_or(0) +
+        std::inner_product(all.begin(), all.end(), all.begin(), 0.0) / static_cast<double>(all.size());
   if (made.major_faults) made.minor_faults = whole.page_faults - std::min(whole.page_faults, *made.major_faults);
   return made;
 }
@@ -87,6 +93,9 @@ namespace adaptyst::lib {
 void context_part::merge(const context_part& other) {
   os_context::merge(other);
   page_faults += other.page_faults;
+  window_deviations.resize(std::max(window_deviations.size(), other.window_deviations.size()));
+  std::transform(other.window_deviations.begin(), other.window_deviations.end(), window_deviations.begin(),
+                 window_deviations.begin(), std::plus<>());
 }
 
 void unannounced_threads::merge(unannounced_threads&& other) {

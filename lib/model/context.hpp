@@ -8,6 +8,7 @@
 #include <set>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "measurements.hpp"
 
@@ -29,6 +30,9 @@ struct unannounced_threads {
 // negative. Only the difference of the whole sum is bounded.
 struct context_part : os_context {
   std::uint64_t page_faults = 0;  // minor and major ones
+  // Page faults recorded in windows: random sums, with the variance of the estimate as their mean square. They add up
+  // over paths, which a variance does not: a program that does not fault in a window does so on none of its paths.
+  std::vector<double> window_deviations;
 
   void merge(const context_part& other);
 };

@@ -30,14 +30,12 @@ template <>
 inline constexpr std::array words<clock_id>{"unknown", "monotonic", "monotonic_raw", "realtime", "boottime", "device"};
 template <>
 inline constexpr std::array words<loss_reason>{
-    "too_deep",         "rows_full",        "tables_full",      "no_memory",
-    "in_signal",        "bad_times",        "no_times",         "unknown_clock",
-    "device_lost",      "unmatched",        "kernel_rows_full", "kernel_no_memory",
-    "kernel_busy",      "not_delivered",    "not_read",         "function_too_deep",
-    "unreadable",       "other_layout",     "no_wakeup",        "counter_interrupts",
-    "stacks_full",      "truncated",        "clock_stopped",    "processors",
-    "not_announced",    "sample_ring_full", "throttled",        "region_unknown",
-    "too_many_threads", "not_unwound",      "signal_in_use",    "other"};
+    "too_deep",      "rows_full",          "tables_full", "no_memory",         "in_signal",        "bad_times",
+    "no_times",      "unknown_clock",      "device_lost", "unmatched",         "kernel_rows_full", "kernel_no_memory",
+    "kernel_busy",   "not_delivered",      "not_read",    "function_too_deep", "unreadable",       "other_layout",
+    "no_wakeup",     "counter_interrupts", "stacks_full", "truncated",         "clock_stopped",    "processors",
+    "not_announced", "sample_ring_full",   "throttled",   "region_unknown",    "too_many_threads", "not_unwound",
+    "signal_in_use", "not_attached",       "other"};
 
 // The first word means no level; no file contains it.
 template <>

@@ -132,6 +132,9 @@ const char* sentence_on_context(loss_reason reason) {
     case loss_reason::signal_in_use:
       return "programs handle or block SIGURG, by which --samples timer samples, and samples are missing. Use --samples auto "
              "if the kernel permits it";
+    case loss_reason::not_attached:
+      return "the kernel refused to attach the program for page faults again, so that their figures have larger errors or are "
+             "missing. Use --overhead none, or keep CAP_BPF and CAP_PERFMON";
     case loss_reason::other: return "a later version of adaptyst wrote this profile, and knows more reasons";
     default: return "";
   }

@@ -241,6 +241,7 @@ struct observer::state {
       const std::optional<int> left_ms = go_on();
       if (!left_ms) return;
       polling.set_length(session.seconds_between_polls(seconds));
+      if (chosen.overhead != 0) keeping.set_length(session.seconds_between_budgets(seconds_of_budget));
       // One step at a time, in turn: `go_on` serves signals.
       bool has_worked = false;
       for (std::size_t left = std::size(steps); left != 0 && !has_worked; --left)

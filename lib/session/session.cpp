@@ -622,6 +622,7 @@ void session::follow_memory() {
 
 void session::keep_budget() {
   const std::lock_guard lock(budget_mutex_);
+  keeps_windows_ = context_ && context_->keep_windows();
   bool has_read = false;
   const double traced_ns = timeline_ ? recorded_ns_ + written_ns_.load(std::memory_order_relaxed) : 0;
   in_turn(next_kept_, detail::monotonic_ns() + max_round_ns,
@@ -639,6 +640,10 @@ void session::keep_budget() {
   context_share_ = std::clamp((cost_ns - shared_cost_ns_) / (cpu_ns - shared_cpu_ns_), 0.0, 1.0);
   shared_cpu_ns_ = cpu_ns;
   shared_cost_ns_ = cost_ns;
+}
+
+double session::seconds_between_budgets(double seconds) const {
+  return keeps_windows_ ? budget_poll_ms / 1000.0 : seconds;
 }
 
 double session::seconds_between_polls(double seconds) const {

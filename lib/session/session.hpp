@@ -60,6 +60,8 @@ class session {
   std::string sample_file() const { return context_ ? context_->sample_file() : std::string(); }
   // The longest time between two calls of poll(): rings fill in milliseconds.
   double seconds_between_polls(double seconds) const;
+  // The same for keep_budget(), which opens and closes windows of recorded page faults.
+  double seconds_between_budgets(double seconds) const;
   // The capabilities that the session needs from here on.
   std::vector<unsigned> capabilities() const;
 
@@ -191,6 +193,7 @@ class session {
   std::mutex budget_mutex_;  // of the targets' budgets
   // Protected by the same lock: share of CPU time that context and samples have cost recently, and the sums behind it.
   double context_share_ = 0, shared_cpu_ns_ = 0, shared_cost_ns_ = 0;
+  bool keeps_windows_ = false;
   refused_programs refused_;
   std::set<std::pair<pid_t, std::string>> foreign_;
   std::set<std::string> without_probes_;   // reason for each ELF file without probes

@@ -87,12 +87,15 @@ class probed_threads final : public thread_context {
     const auto without = [all_ns](std::uint64_t ns) { return all_ns - std::min(all_ns, ns); };
     const std::uint64_t waits_ns = waits.cost_ns(wait_stack_events);
     const used_time used{detail::monotonic_ns(), cpu_ns};
-    probes_.record_faults(kept_->faults.decide(used, of.faults, without(of.faults.cost_ns(page_fault_events))));
+    kept_->faults.decide(used, of.faults, without(of.faults.cost_ns(page_fault_events)));
+    probes_.record_faults(kept_->faults);
     // Stacks cost most, and only their own step limits them: their cost does not count against the switches.
     probes_.record_switches(
         kept_->switches.decide(used, of.switches, without(of.switches.cost_ns(switch_events) + waits_ns)));
     if (waits_ != nullptr) waits_->record_waits(kept_->waits.decide(used, waits, without(waits_ns)));
   }
+
+  bool keep_windows() override { return probes_.keep_windows(); }
 
   std::optional<context_sums> read() override {
     if (sampling_) sampling_->read();

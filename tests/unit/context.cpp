@@ -117,6 +117,24 @@ TEST_CASE("a row without recorded page faults is an estimate if page faults are 
   CHECK(all.rows[main_path].context->faults_variance == 2 * 64 * 63);  // its own estimate, with nested regions
 }
 
+TEST_CASE("errors of page faults in windows add up as the windows of all paths are the same") {
+  measurements all = program();
+  context_sums sampled;
+  sampled.account.threads = 1;
+  sampled.with_faults = true;
+  sampled.by_path[main_path].page_faults = 10;
+  sampled.by_path[main_path].window_deviations = {3, -3};
+  sampled.by_path[exchange].page_faults = 20;
+  sampled.by_path[exchange].window_deviations = {4, -4};
+  sampled.by_path[exchange].faults_variance = 100;  // of page faults before the windows
+  add_context(all, sampled, {});
+  CHECK(all.rows[exchange].context->faults_variance == 116);
+  CHECK(all.rows[main_path].self_context->faults_variance == 9);
+  CHECK(all.rows[main_path].context->faults_variance == 149);
+  CHECK(all.rows[main_path].context->minor_faults == 30U);
+  CHECK(adaptyst::lib::sum_context(sampled)->faults_variance == 149);
+}
+
 TEST_CASE("a row without drawn switches is an estimate if switches are sampled") {
   measurements all = program();
   context_sums sampled;

@@ -70,7 +70,7 @@ TEST_CASE("each reason of missing data has a sentence") {
        {reason::rows_full, reason::no_memory, reason::unreadable, reason::other_layout, reason::no_wakeup,
         reason::counter_interrupts, reason::stacks_full, reason::truncated, reason::clock_stopped, reason::processors,
         reason::not_announced, reason::sample_ring_full, reason::throttled, reason::region_unknown,
-        reason::too_many_threads, reason::not_unwound, reason::signal_in_use, reason::other}) {
+        reason::too_many_threads, reason::not_unwound, reason::signal_in_use, reason::not_attached, reason::other}) {
     CAPTURE(static_cast<int>(why));
     adaptyst::profile profile = with_name("advect");
     profile.context.emplace().lost[why] = 3;

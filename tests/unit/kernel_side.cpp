@@ -2,8 +2,11 @@
 // privileges.
 #include <unistd.h>
 
+#include <array>
 #include <cmath>
 #include <fstream>
+#include <functional>
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -16,6 +19,7 @@
 #include "kernel/process_filter.hpp"
 #include "kernel/summed_rows.hpp"
 #include "kernel/uprobe_multi.hpp"
+#include "kernel/window_sampling.hpp"
 
 namespace lib = adaptyst::lib;
 
@@ -215,6 +219,143 @@ TEST_CASE("sampled switches of bursts have no bias, and true values within the e
         CHECK(of->coverage() < 0.97);
       }
     }
+}
+
+namespace {
+
+// Page faults of a run in each millisecond, on two paths.
+using faults_of_a_run = std::vector<std::array<std::uint64_t, 2>>;
+constexpr std::size_t run_ms = 12'000;
+
+// A long and a short path; bursts and pauses of 30 and 90 ms on average; both, each path in its own bursts, or a growing
+// number; both paths in turn, for 35 ms each.
+faults_of_a_run make_faults(unsigned pattern, std::mt19937_64& random) {
+  faults_of_a_run made(run_ms);
+  std::array<bool, 2> in_burst{};
+  for (std::size_t at = 0; at != run_ms; ++at)
+    for (std::size_t path = 0; path != 2; ++path) {
+      if (path == 0 || pattern == 2)
+        in_burst[path] = random() % (in_burst[path] ? 30 : 90) == 0 ? !in_burst[path] : in_burst[path];
+      const double shared = in_burst[pattern == 2 ? path : 0] ? 40 : 0;
+      const double means[] = {path == 0 ? 200.0 : 3.0, shared, shared, 40.0 * static_cast<double>(at) / run_ms,
+                              at / 35 % 2 == path ? 50.0 : 0.0};
+      made[at][path] = random() % (2 * static_cast<std::uint64_t>(means[pattern]) + 1);
+    }
+  return made;
+}
+
+// Ticks of 5 ms, as in the collector, some of which come late. The first blocks are shorter.
+lib::window_sums watch(const faults_of_a_run& run, std::mt19937_64& random) {
+  constexpr std::uint64_t ms = 1'000'000;
+  lib::window_block block(random());
+  lib::window_sums sums(random());
+  lib::path_counts counted{{1, {}}, {2, {}}};
+  unsigned windows = 4;
+  block.begin(0, windows);
+  std::size_t tick = 0;
+  for (std::size_t at = 0; at != run_ms; ++at) {
+    if (block.is_open())
+      for (std::size_t path = 0; path != 2; ++path) counted[path + 1].events += run[at][path];
+    const std::uint64_t now_ns = (at + 1) * ms;
+    if (at < tick) continue;
+    tick = at + 5 + (random() % 16 == 0 ? random() % 20 : 0);
+    if (block.must_close(now_ns)) block.close(now_ns);
+    if (block.has_ended(now_ns)) {
+      sums.add(counted, {block.length_ns(now_ns), block.open_length_ns(now_ns), 0});
+      windows = std::min(16U, 2 * windows);
+      block.begin(block.ends_ns(), windows);
+    }
+    if (block.must_open(now_ns)) block.open(now_ns);
+  }
+  const std::uint64_t end_ns = run_ms * ms;
+  if (block.is_usable(end_ns)) sums.add(counted, {block.length_ns(end_ns), block.open_length_ns(end_ns), 0});
+  else sums.extend(block.length_ns(end_ns));
+  return sums;
+}
+
+double mean_square(const std::vector<double>& of) {
+  return std::inner_product(of.begin(), of.end(), of.begin(), 0.0) / static_cast<double>(of.size());
+}
+
+}  // namespace
+
+TEST_CASE(
+    "page faults in random windows give estimates without bias, and true values within the errors in 95 % of runs") {
+  std::mt19937_64 random(20261128);
+  for (unsigned pattern = 0; pattern != 5; ++pattern) {
+    std::array<deviations, 3> of;  // the paths, and both together
+    for (int run = 0; run != 600; ++run) {
+      const faults_of_a_run faults = make_faults(pattern, random);
+      std::array<double, 3> truth{};
+      for (const auto& now : faults)
+        for (std::size_t path = 0; path != 2; ++path) {
+          truth[path] += static_cast<double>(now[path]);
+          truth[2] += static_cast<double>(now[path]);
+        }
+      const auto sums = watch(faults, random).read();
+      const lib::window_sums::sum& first = sums.at(1);
+      const lib::window_sums::sum& second = sums.at(2);
+      std::vector<double> both(first.deviations);
+      std::transform(both.begin(), both.end(), second.deviations.begin(), both.begin(), std::plus<>());
+      of[0].add(first.events, truth[0], mean_square(first.deviations));
+      of[1].add(second.events, truth[1], mean_square(second.deviations));
+      of[2].add(first.events + second.events, truth[2], mean_square(both));
+    }
+    for (std::size_t which = 0; which != of.size(); ++which) {
+      INFO("pattern " << pattern << ", path " << which << ": bias " << of[which].bias() << ", "
+                      << of[which].coverage());
+      CHECK(std::abs(of[which].bias()) < 3.5);
+      CHECK(of[which].coverage() > 0.93);
+      CHECK(of[which].coverage() < 0.985);
+    }
+  }
+}
+
+TEST_CASE("a program that is slower in a window has as many events in the time without the delay") {
+  constexpr std::uint64_t ms = 1'000'000;
+  // 10,000 events in 10 ms, but for 100 ns each: 9,091 of them, by one thread or by two.
+  for (const unsigned threads : {1U, 2U}) {
+    lib::window_sums sums(1);
+    const std::uint64_t each = 9091;
+    sums.add({{7, {threads * each, threads * (each * (each - 1) / 2)}}}, {100 * ms, 10 * ms, 100});
+    CHECK(sums.events() == Approx(threads * 100'000).epsilon(0.011));  // 1 % of the block is delayed
+  }
+  lib::window_sums of_none(1);
+  of_none.add({}, {100 * ms, 10 * ms, 100});
+  CHECK(of_none.events() == 0);
+  CHECK(of_none.read().empty());
+}
+
+TEST_CASE("an error from few windows is large, and a path without page faults in the next ones has an error") {
+  constexpr std::uint64_t ms = 1'000'000;
+  lib::window_sums sums(1);
+  sums.add({{7, {100, 0}}}, {100 * ms, 10 * ms, 0});
+  CHECK(sums.read().at(7).events == Approx(1000));
+  CHECK(mean_square(sums.read().at(7).deviations) == Approx(1000.0 * 1000));
+  for (int block = 0; block != 9; ++block) sums.add({{7, {100, 0}}}, {100 * ms, 10 * ms, 0});
+  CHECK(sums.read().at(7).events == Approx(1000));
+  CHECK(mean_square(sums.read().at(7).deviations) == Approx(1000.0 * 1000 / 2 * 10 / 6));
+}
+
+TEST_CASE("a window that cannot be opened makes its block longer, and late ones have their true length") {
+  constexpr std::uint64_t s = 1'000'000'000;
+  lib::window_block block(3);
+  block.begin(s, 8);
+  CHECK(block.ends_ns() == s + 8 * lib::window_ns);
+  CHECK(block.must_open(2 * s));
+  block.defer(2 * s);
+  CHECK_FALSE(block.must_open(2 * s));
+  CHECK_FALSE(block.has_ended(2 * s));
+  CHECK_FALSE(block.is_usable(2 * s));
+  REQUIRE(block.must_open(3 * s));
+  block.open(3 * s);
+  CHECK_FALSE(block.must_close(3 * s));
+  CHECK_FALSE(block.is_usable(3 * s));
+  REQUIRE(block.must_close(4 * s));
+  block.close(4 * s);
+  CHECK(block.has_ended(4 * s));
+  CHECK(block.length_ns(5 * s) == 3 * s);
+  CHECK(block.open_length_ns(5 * s) == s);
 }
 
 TEST_CASE("links for many probes are those of Linux 6.10 and later") {

@@ -337,7 +337,8 @@ TEST_CASE("markers that lie in each other, in themselves, or in an unknown one d
 
 namespace {
 
-// A process with page faults, of which each recorded one costs 150 ns; refreshed ten times in a second of CPU time.
+// A process with page faults, of which each recorded one costs 150 ns; refreshed ten times in a second of CPU time. With
+// windows, a block ends before each refresh.
 class faulting {
  public:
   explicit faulting(double share) : sampling_(adaptyst::lib::page_fault_events, share, 0) {}
@@ -347,11 +348,22 @@ class faulting {
       const double faults = per_second * 0.1;
       cpu_ns_ += second / 10;
       load_.events += static_cast<std::uint64_t>(faults);
-      load_.recording_ns += static_cast<std::uint64_t>(ns_for_each * faults / static_cast<double>(1U << step_));
+      load_.recording_ns +=
+          static_cast<std::uint64_t>(ns_for_each * faults / static_cast<double>(1U << step_) / windows());
+      if (windows() != 1) {
+        load_.blocks_ns += second / 10;
+        load_.in_blocks += static_cast<std::uint64_t>(faults);
+        load_.uncalled += static_cast<std::uint64_t>(faults * (1 - 1.0 / windows()));
+        load_.attaching_ns += 700'000 * 10 / windows();
+      }
       step_ = sampling_.decide({cpu_ns_, cpu_ns_}, load_, 0);
     }
   }
   unsigned step() const { return step_; }
+  unsigned windows() const { return sampling_.windows(); }
+  double cost(double seconds) const {
+    return static_cast<double>(load_.cost_ns(adaptyst::lib::page_fault_events)) / 1e9 / seconds;
+  }
 
  private:
   adaptyst::lib::kernel_sampling sampling_;
@@ -364,28 +376,49 @@ class faulting {
 
 TEST_CASE("page faults within the budget are all recorded") {
   faulting program(0.02);
-  program.pass(5, 30'000);
+  program.pass(5, 20'000);
   CHECK(program.step() == 0);
+  CHECK(program.windows() == 1);
 }
 
-TEST_CASE("page faults beyond the budget are sampled at once, and all recorded again a second later") {
+TEST_CASE("page faults whose calls fit into the budget are sampled, without windows") {
   faulting program(0.02);
-  program.pass(0.1, 340'000);
-  CHECK(program.step() >= 3);
-  CHECK(program.step() <= 6);
-  const unsigned before = program.step();
-  program.pass(10, 340'000);
-  CHECK(program.step() == before);
-  program.pass(0.5, 1'000);
-  CHECK(program.step() == before);
-  program.pass(1, 1'000);
-  CHECK(program.step() == 0);
+  program.pass(5, 40'000);
+  CHECK(program.step() >= 1);
+  CHECK(program.windows() == 1);
+}
+
+TEST_CASE("page faults beyond the budget have windows at once, and are all recorded again a second later") {
+  for (const double per_s : {100'000.0, 280'000.0, 800'000.0}) {
+    CAPTURE(per_s);
+    faulting program(0.02);
+    program.pass(0.1, per_s);
+    CHECK(program.windows() >= 8);
+    CHECK(program.windows() <= 64);
+    const unsigned before = program.windows();
+    program.pass(20, per_s);
+    CHECK(program.windows() == before);
+    CHECK(program.cost(20.1) < 0.0133);
+    program.pass(2, 1'000);
+    CHECK(program.step() == 0);
+    CHECK(program.windows() == 1);
+  }
+}
+
+TEST_CASE("a program that hardly runs has no windows, which would cost more than its page faults") {
+  adaptyst::lib::kernel_sampling idle(adaptyst::lib::page_fault_events, 0.02, 0);
+  idle.decide({100 * second, second / 10}, {50'000, 0}, 0);
+  CHECK(idle.windows() == 1);
+  adaptyst::lib::kernel_sampling busy(adaptyst::lib::page_fault_events, 0.02, 0);
+  busy.decide({second, 16 * second}, {16 * 280'000, 0}, 0);
+  CHECK(busy.windows() >= 8);
 }
 
 TEST_CASE("a thousand page faults a second are recorded, whatever the budget") {
   faulting program(0.001);
   program.pass(2, 100'000);
-  CHECK(program.step() == 6);
+  CHECK(program.windows() == 64);
+  CHECK(program.step() == 0);
   faulting slow(0.001);
   slow.pass(2, 900, 1e6);
   CHECK(slow.step() == 0);

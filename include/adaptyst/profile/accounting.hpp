@@ -44,6 +44,7 @@ enum class loss_reason {
   too_many_threads,
   not_unwound,
   signal_in_use,
+  not_attached,
   other,  // a reason that only a later version knows
 };
 using losses = std::map<loss_reason, std::uint64_t>;  // without reasons that did not occur
