@@ -9,8 +9,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cmath>
 #include <random>
+#include <thread>
 
 #include "../../probes/context_layout.h"
 #include "../support/cpu_time.hpp"
@@ -300,6 +302,8 @@ void context_probes::set_window(unsigned state) {
 }
 
 bool context_probes::keep_windows() {
+  // Until the next call.
+  constexpr std::uint64_t longest_wait_ns = 5'000'000;
   const std::lock_guard lock(windows_mutex_);
   window_block& block = windows_.block;
   const std::uint64_t now_ns = detail::monotonic_ns();
@@ -315,7 +319,8 @@ bool context_probes::keep_windows() {
     finish_block(now_ns);
   }
   if (windows_.current == 1) return false;
-  if (!block.must_open(now_ns)) return true;
+  if (!block.must_open(now_ns + longest_wait_ns)) return true;
+  std::this_thread::sleep_for(std::chrono::nanoseconds(increase(now_ns, block.opens_ns())));
   if (attach_again()) {
     block.open(detail::monotonic_ns());
     set_window(ADAPTYST_WINDOW_FIRST + static_cast<unsigned>(windows_.sums.blocks()));

@@ -43,7 +43,10 @@ class window_block {
   void begin(std::uint64_t now_ns, unsigned windows);
   // Tries again later: the window could not be opened. The block becomes longer.
   void defer(std::uint64_t now_ns);
+  // Exactly at opens_ns(), or as soon as possible: calls at regular times would meet a periodic program at few of its
+  // times.
   bool must_open(std::uint64_t now_ns) const { return opened_ns_ == 0 && now_ns >= opens_ns_; }
+  std::uint64_t opens_ns() const { return opens_ns_; }
   void open(std::uint64_t now_ns) { opened_ns_ = now_ns; }
   bool is_open() const { return opened_ns_ != 0 && closed_ns_ == 0; }
   bool must_close(std::uint64_t now_ns) const { return is_open() && now_ns >= opened_ns_ + window_ns; }
