@@ -375,7 +375,11 @@ void context_probes::add_windows(context_sums& sums) const {
   const bool is_usable = length_ns != 0 && block.is_usable(now_ns);
   if (is_usable) all.add(read_window_faults(), {length_ns, block.open_length_ns(now_ns), windows_.delay_ns});
   else all.extend(length_ns);
-  for (const auto& [path, found] : all.read()) {
+  const auto estimates = all.read();
+  for (auto& [path, part] : sums.by_path)
+    if (all.blocks() != 0 && part.page_faults != 0 && estimates.count(path) == 0)
+      part.window_deviations = all.read_unseen(path);
+  for (const auto& [path, found] : estimates) {
     context_part part;
     if (sums.with_faults) part.major_faults = 0;
     part.page_faults = static_cast<std::uint64_t>(std::llround(found.events));
