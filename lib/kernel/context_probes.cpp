@@ -252,7 +252,7 @@ std::uint64_t context_probes::cost_ns() const {
 context_probes::loads context_probes::read_loads() const {
   const std::vector<std::uint64_t> counts = read_kernel_counters(loaded_->maps.counts, ADAPTYST_CONTEXT_COUNTS);
   const std::lock_guard lock(windows_mutex_);
-  const std::uint64_t in_windows = std::llround(windows_.sums.events());
+  const auto in_windows = static_cast<std::uint64_t>(std::llround(windows_.sums.events()));
   return {{counts[ADAPTYST_CONTEXT_SWITCHES], read_kernel_counters(loaded_->maps.own_cost, 1).front()},
           {counts[ADAPTYST_CONTEXT_FAULTS] + in_windows, counts[ADAPTYST_CONTEXT_FAULT_NS], windows_.blocks_ns,
            in_windows, static_cast<std::uint64_t>(windows_.uncalled), windows_.attaching_ns}};

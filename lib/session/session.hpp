@@ -187,13 +187,13 @@ class session {
   std::size_t next_drained_ = 0, next_mapped_ = 0, next_polled_ = 0, next_kept_ = 0, next_followed_ = 0;
   bool has_seen_markers_ = false;   // of programs and their libraries
   bool has_seen_adapters_ = false;  // which make regions of calls
+  bool keeps_windows_ = false;      // of recorded page faults
   bool follows_children_ = false;   // of programs without markers
   std::set<pid_t> unmarked_;        // these children
   profile result_;
   std::mutex budget_mutex_;  // of the targets' budgets
   // Protected by the same lock: share of CPU time that context and samples have cost recently, and the sums behind it.
   double context_share_ = 0, shared_cpu_ns_ = 0, shared_cost_ns_ = 0;
-  bool keeps_windows_ = false;
   refused_programs refused_;
   std::set<std::pair<pid_t, std::string>> foreign_;
   std::set<std::string> without_probes_;   // reason for each ELF file without probes
