@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -185,7 +186,10 @@ context_probes::context_probes(bool with_faults, pid_t process, bool listed, con
   else if (refused != 0) fail("cannot attach to the kernel's page faults", refused);
 }
 
-context_probes::~context_probes() { stop(); }
+// In a forked child, a thread that is not there may hold the locks. Its descriptors close with the members.
+context_probes::~context_probes() {
+  if (getpid() == maker_) stop();
+}
 
 void context_probes::attach(const std::string& file) {
   const std::lock_guard lock(mutex_);

@@ -7,6 +7,8 @@
 #ifndef ADAPTYST_LIB_KERNEL_CONTEXT_PROBES_HPP
 #define ADAPTYST_LIB_KERNEL_CONTEXT_PROBES_HPP
 
+#include <unistd.h>
+
 #include <sys/types.h>
 
 #include <atomic>
@@ -104,6 +106,7 @@ class context_probes {
   bool with_faults_;
   owned_programs<context_bpf> loaded_;
   std::vector<owned_link> tracepoints_;
+  const pid_t maker_ = getpid();
   mutable std::mutex windows_mutex_;      // for the next two
   std::vector<uprobe_link> fault_links_;  // a child that kept them would have each page fault counted twice
   fault_windows windows_;

@@ -118,7 +118,8 @@ void add_context(measurements& sum, const context_sums& from, const open_region_
   const path_set above_left_out = find_parents_of_left_out(sum);
   // If data was lost, a path without context may have lost its context.
   const bool is_incomplete = std::any_of(from.account.lost.begin(), from.account.lost.end(), [](const auto& loss) {
-    return loss.first != loss_reason::no_wakeup && loss.first != loss_reason::not_announced;
+    return loss.first != loss_reason::no_wakeup && loss.first != loss_reason::not_announced &&
+           loss.first != loss_reason::not_attached;
   });
   // No event was drawn, and an unknown number was skipped: as in one drawn event.
   const auto of_one_recorded = [](std::uint64_t one_of) {
