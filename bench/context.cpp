@@ -121,8 +121,8 @@ pair fresh_page_ns(const std::string& options) {
         return pages.touch_ns(3 * some_100_ms);
       },
       [&] {
-        const double before = std::exchange(earlier, pages.touch_ns(some_100_ms));
-        return (before + earlier) / 2;
+        const double previous = std::exchange(earlier, pages.touch_ns(some_100_ms));
+        return (previous + earlier) / 2;
       });
 }
 

@@ -35,9 +35,8 @@ inline double cpu_ns(clockid_t clock) {
   return static_cast<double>(used.tv_sec) * 1e9 + static_cast<double>(used.tv_nsec);
 }
 inline double thread_cpu_ns() { return cpu_ns(CLOCK_THREAD_CPUTIME_ID); }
-inline double process_cpu_ns() {
-  return cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
-}  // of all threads, the collector's among them
+// The sum over all threads, also those of the collector.
+inline double process_cpu_ns() { return cpu_ns(CLOCK_PROCESS_CPUTIME_ID); }
 
 inline double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -87,14 +86,17 @@ class worker {
     const int own[] = {requests[0], figures[1]};
     if (process_ == 0) {
       close(requests_);
-      body([&own](auto&& slice) {
-        char request;
-        double figure = 0;
-        while (read(own[0], &request, 1) == 1) {
-          figure = slice();
-          if (write(own[1], &figure, sizeof figure) != sizeof figure) break;
-        }
-      });
+      try {
+        body([&own](auto&& slice) {
+          char request;
+          while (read(own[0], &request, 1) == 1) {
+            const double figure = slice();
+            if (write(own[1], &figure, sizeof figure) != sizeof figure) break;
+          }
+        });
+      } catch (...) {
+        _exit(1);
+      }
       _exit(0);
     }
     for (const int end : own) close(end);
@@ -138,8 +140,8 @@ pair in_slices(unsigned slices, unsigned warm_up, First&& first, Second&& second
     found = alternately(
         slices, [&] { return first_process.slice(); },
         [&] {
-          const double before_it = std::exchange(earlier, second_process.slice());
-          return (before_it + earlier) / 2;
+          const double previous = std::exchange(earlier, second_process.slice());
+          return (previous + earlier) / 2;
         });
   }
   sched_setaffinity(0, sizeof before, &before);

@@ -264,12 +264,14 @@ context_probes::loads context_probes::read_loads() const {
 
 void context_probes::record_faults(const kernel_sampling& chosen) {
   const std::lock_guard lock(windows_mutex_);
-  const unsigned step = chosen.step();
-  const unsigned windows = chosen.windows();
   windows_.delay_ns = chosen.delay_ns();
-  coarsest_fault_weight_ = std::max(coarsest_fault_weight_.load(), windows << step);
-  __atomic_store_n(&loaded_->bss->fault_step, std::uint32_t{step}, __ATOMIC_RELAXED);
-  windows_.wanted = with_faults_ ? windows : 1;
+  __atomic_store_n(&loaded_->bss->fault_step, std::uint32_t{chosen.step()}, __ATOMIC_RELAXED);
+  windows_.wanted = with_faults_ ? chosen.windows() : 1;
+  note_weight();
+}
+
+void context_probes::note_weight() {
+  coarsest_fault_weight_ = std::max(coarsest_fault_weight_.load(), windows_.current << loaded_->bss->fault_step);
 }
 
 context_probes::fault_windows::fault_windows() : block(std::random_device()()), sums(std::random_device()()) {}
@@ -324,12 +326,12 @@ bool context_probes::keep_windows() {
   }
   if (windows_.current == 1) return false;
   if (!block.must_open(now_ns + longest_wait_ns)) return true;
-  std::this_thread::sleep_for(std::chrono::nanoseconds(increase(now_ns, block.opens_ns())));
+  std::this_thread::sleep_for(std::chrono::nanoseconds(increase(detail::monotonic_ns(), block.opens_ns())));
   if (attach_again()) {
     block.open(detail::monotonic_ns());
     set_window(ADAPTYST_WINDOW_FIRST + static_cast<unsigned>(windows_.sums.blocks()));
   } else {
-    block.defer(now_ns);
+    block.defer(detail::monotonic_ns());
   }
   return true;
 }
@@ -337,6 +339,7 @@ bool context_probes::keep_windows() {
 void context_probes::begin_windows(std::uint64_t now_ns) {
   constexpr unsigned at_first = 4;
   windows_.current = std::min(windows_.wanted, at_first);
+  note_weight();
   set_window(ADAPTYST_WINDOW_CLOSED);
   windows_.block.begin(now_ns, windows_.current);
   detach_faults();
@@ -357,6 +360,7 @@ void context_probes::finish_block(std::uint64_t now_ns) {
   }
   // Few windows before the end of a short program would give no estimate, so the first blocks are shorter.
   windows_.current = std::max(std::min(windows_.wanted, 2 * windows_.current), 2U);
+  note_weight();
   windows_.block.begin(windows_.block.ends_ns(), windows_.current);
 }
 
@@ -383,6 +387,7 @@ void context_probes::add_windows(context_sums& sums) const {
   for (auto& [path, part] : sums.by_path)
     if (all.blocks() != 0 && part.page_faults != 0 && estimates.count(path) == 0)
       part.window_deviations = all.read_unseen(path);
+  if (all.blocks() != 0) sums.unseen_faults = all.events() / static_cast<double>(all.blocks());
   for (const auto& [path, found] : estimates) {
     context_part part;
     if (sums.with_faults) part.major_faults = 0;
@@ -390,10 +395,11 @@ void context_probes::add_windows(context_sums& sums) const {
     part.window_deviations = found.deviations;
     sums.by_path[path].merge(part);
   }
-  // There was no window, or the programs could not be attached for several blocks: an unknown number is missing.
-  constexpr std::uint64_t max_blocks = 4;
-  if (length_ns != 0 && !is_usable && (all.blocks() == 0 || length_ns > max_blocks * windows_.current * window_ns))
-    leave_out_faults(sums);
+  // There was no window, or the programs could not be attached for several blocks: an unknown number is missing. A busy
+  // observer may be late by less than a second.
+  constexpr std::uint64_t max_late_ns = 1'000'000'000;
+  const std::uint64_t longest_ns = std::max(window_ns * 4 * windows_.current, max_late_ns);
+  if (length_ns != 0 && !is_usable && (all.blocks() == 0 || length_ns > longest_ns)) leave_out_faults(sums);
 }
 
 void context_probes::record_switches(unsigned step) {

@@ -66,8 +66,9 @@ class context_probes {
   // Called by one thread.
   void record_faults(const kernel_sampling& chosen);
   void record_switches(unsigned step);
-  // Attaches or detaches the programs for page faults if that is due. Called by the thread above; twice in a window, if it
-  // returns true: windows are in use.
+  // Attaches or detaches the programs for page faults at the times of the windows. Called by the same thread. Returns
+  // whether windows are in use: the next call is then due in half a window. Waits up to 5 ms for the begin of a window;
+  // read() and read_loads() wait for this call.
   bool keep_windows();
   void stop();
 
@@ -99,6 +100,7 @@ class context_probes {
   void begin_windows(std::uint64_t now_ns);
   void finish_block(std::uint64_t now_ns);
   void set_window(unsigned state);
+  void note_weight();
   path_counts read_window_faults() const;
   void add_windows(context_sums& sums) const;
 
@@ -107,7 +109,7 @@ class context_probes {
   owned_programs<context_bpf> loaded_;
   std::vector<owned_link> tracepoints_;
   const pid_t maker_ = getpid();
-  mutable std::mutex windows_mutex_;      // for the next two
+  mutable std::mutex windows_mutex_;      // for fault_links_ and windows_
   std::vector<uprobe_link> fault_links_;  // a child that kept them would have each page fault counted twice
   fault_windows windows_;
   std::mutex mutex_;  // for the members below: objects may be loaded on any thread

@@ -18,9 +18,9 @@ constexpr std::uint64_t before_growing_ns = 1'000'000'000;
 // have at least an eighth.
 constexpr double max_share = 1.0 / 2;
 constexpr double min_recorded_share = 1.0 / 8;
-// Windows: a rate from a short time would change the number of windows by chance. Calls have most of the share: a further
-// window reduces the error more than further recorded events.
+// With windows. A rate from a shorter time is inaccurate, and would change the number of windows.
 constexpr std::uint64_t min_windowed_cpu_ns = 500'000'000;
+// Calls have most of the share: a further window reduces the error more than further recorded events.
 constexpr double max_calling_share = 3.0 / 4;
 // The programs remain attached until the next call of the timer.
 constexpr double attached_per_window = 1.4;

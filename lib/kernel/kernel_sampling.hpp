@@ -31,7 +31,7 @@ constexpr event_kind wait_stack_events{110, 500, 20'000, 5000, 1000, 8};
 struct event_load {
   std::uint64_t events = 0;        // including skipped ones
   std::uint64_t recording_ns = 0;  // CPU time for recorded ones, without calls
-  // Of all ended blocks of windows: their length, all estimated events, and those while the programs were detached.
+  // Sums over ended blocks of windows: length, estimated events, and estimated events while the programs were detached.
   std::uint64_t blocks_ns = 0, in_blocks = 0, uncalled = 0;
   std::uint64_t attaching_ns = 0;  // CPU time for attaching and detaching the programs for windows
 
@@ -59,8 +59,8 @@ class kernel_sampling {
   // The programs are to be attached in one of this many windows; 1: all the time.
   unsigned windows() const noexcept { return windows_; }
   unsigned step() const noexcept { return step_; }
-  // The mean delay of an event while the programs are attached. call_ns is measured in programs with more instructions
-  // between events; a loop that only faults had half this delay.
+  // The mean delay of an event while the programs are attached. call_ns is measured with instructions between the events;
+  // in a loop with page faults only, the delay was half of call_ns.
   double delay_ns() const noexcept {
     return 0.75 * static_cast<double>(kind_.call_ns) + recording_ns_ / static_cast<double>(1U << step_);
   }

@@ -65,6 +65,14 @@ class open_links {
     const std::lock_guard lock(mutex_);
     descriptors_.insert(descriptor);
   }
+  // Opens a link while no child can be forked. Returns the result of `open()`: a descriptor, or a negative number.
+  template <class Open>
+  int open_link(const Open& open) {
+    const std::lock_guard lock(mutex_);
+    const int descriptor = open();
+    if (descriptor >= 0) descriptors_.insert(descriptor);
+    return descriptor;
+  }
   void close(int descriptor) {
     {
       const std::lock_guard lock(mutex_);
@@ -140,8 +148,8 @@ uprobe_link uprobe_link::attach_multi(bpf_program* program, const uprobe_file& f
 
 uprobe_link uprobe_link::attach_tracepoint(bpf_program* program, const char* name) {
   uprobe_link made;
-  made.descriptor_ = bpf_raw_tracepoint_open(name, bpf_program__fd(program));
-  if (made.descriptor_ >= 0) open_links::all().add(made.descriptor_);
+  made.descriptor_ =
+      open_links::all().open_link([&] { return bpf_raw_tracepoint_open(name, bpf_program__fd(program)); });
   return made;
 }
 

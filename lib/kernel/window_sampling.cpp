@@ -36,7 +36,12 @@ std::uint64_t window_block::open_length_ns(std::uint64_t now_ns) const {
 }
 
 void window_sums::extend(std::uint64_t by_ns) {
-  for (auto& [path, sum] : paths_) sum.events += sum.last_in_ns * static_cast<double>(by_ns);
+  const std::uint64_t signs = random_();
+  for (auto& [path, sum] : paths_) {
+    const double events = sum.last_in_ns * static_cast<double>(by_ns);
+    sum.events += events;
+    for (std::size_t at = 0; at != deviations; ++at) sum.differences[at] += (signs >> at & 1) != 0 ? events : -events;
+  }
 }
 
 namespace {

@@ -1,10 +1,10 @@
 // Estimates numbers of events from short windows. Time is divided into blocks; each block has one window, which begins at
-// a random time of the block, and the events in it count for the whole block. Only computes.
+// a random time of the block. The events in the window count for the whole block. Only computes.
 //
-// The estimate has no bias, since a program cannot foresee the windows. Only the last block ends with the program: if its
-// window has not opened, the window before counts for it. The error is found from the differences of
-// successive windows: events come in bursts, and each burst counts once, however many events it has. A program that
-// differs between blocks for other reasons makes the error too large, not too small.
+// The estimate has no bias, since a program cannot foresee the windows. The last block ends with the program: if its
+// window has not opened, the previous window counts for this block. The differences of successive windows give the
+// error: events come in bursts, and each burst counts once for any number of events. If a program changes between blocks
+// for other reasons, the error is too large, not too small.
 #ifndef ADAPTYST_LIB_KERNEL_WINDOW_SAMPLING_HPP
 #define ADAPTYST_LIB_KERNEL_WINDOW_SAMPLING_HPP
 
@@ -53,7 +53,6 @@ class window_block {
   void close(std::uint64_t now_ns);
   bool has_ended(std::uint64_t now_ns) const { return closed_ns_ != 0 && now_ns >= ends_ns_; }
 
-  std::uint64_t begun_ns() const { return begun_ns_; }
   std::uint64_t ends_ns() const { return ends_ns_; }
   // Whether there was enough of a window for an estimate.
   bool is_usable(std::uint64_t now_ns) const { return opened_ns_ != 0 && open_length_ns(now_ns) >= window_ns / 2; }
@@ -79,7 +78,7 @@ class window_sums {
   // Adds a block. `all`: events of its window and all earlier ones. A program is slower in a window, and less of its time
   // lies in it: the estimate is for the time without the delay. The uncertainty of the delay is a part of the error.
   void add(const path_counts& all, const window_lengths& lengths);
-  // Makes the last block longer.
+  // Makes the last block longer. The error is as for a block with twice the events, or none.
   void extend(std::uint64_t by_ns);
 
   struct sum {

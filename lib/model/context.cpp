@@ -65,8 +65,9 @@ std::unordered_map<std::uint64_t, context_part> inclusive(const measurements& in
   std::unordered_map<std::uint64_t, context_part> all;
   for (const auto& [path, own] : from.by_path) {
     std::uint64_t at = path;
+    const context_part part = complete(own, from);
     for (std::size_t step = 0; at != 0 && step != max_path_names; ++step) {
-      all[at].merge(complete(own, from));
+      all[at].merge(part);
       at = find_parent(in, at);
     }
   }
@@ -141,7 +142,8 @@ void add_context(measurements& sum, const context_sums& from, const open_region_
       const context_part whole = found != by_path.end() ? complete(found->second, from) : nothing_in(from);
       os_context made = settle(whole);
       if (const auto one_of = from.account.faults_one_of; one_of && whole.page_faults == 0 && !made.faults_variance)
-        made.faults_variance = of_one_recorded(*one_of);
+        made.faults_variance =
+            from.unseen_faults ? *from.unseen_faults * *from.unseen_faults : of_one_recorded(*one_of);
       if (const auto one_of = from.account.switches_one_of; one_of && !made.voluntary_variance)
         made.voluntary_variance = made.involuntary_variance = made.migrations_variance = of_one_recorded(*one_of);
       made.wall_ns = wall_ns;

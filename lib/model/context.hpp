@@ -41,6 +41,9 @@ struct context_part : os_context {
 struct context_sums {
   std::unordered_map<std::uint64_t, context_part> by_path;
   bool with_faults = false;
+  // Page faults recorded in windows: their number in a mean block of windows. It is the standard error for a path without
+  // any recorded page fault.
+  std::optional<double> unseen_faults;
   // The hardware counters that were read.
   bool counts_cycles = false, counts_instructions = false, counts_cache_misses = false;
   context_account account;

@@ -622,7 +622,13 @@ void session::follow_memory() {
 
 void session::keep_budget() {
   const std::lock_guard lock(budget_mutex_);
-  keeps_windows_ = context_ && context_->keep_windows();
+  try {
+    keeps_windows_ = context_ && !has_failed_windows_ && context_->keep_windows();
+  } catch (const std::exception& failed) {
+    keeps_windows_ = false;
+    has_failed_windows_ = true;
+    complain(std::string("page faults are no longer recorded: ") + failed.what());
+  }
   bool has_read = false;
   const double traced_ns = timeline_ ? recorded_ns_ + written_ns_.load(std::memory_order_relaxed) : 0;
   in_turn(next_kept_, detail::monotonic_ns() + max_round_ns,

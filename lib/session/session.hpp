@@ -188,8 +188,9 @@ class session {
   bool has_seen_markers_ = false;   // of programs and their libraries
   bool has_seen_adapters_ = false;  // which make regions of calls
   bool keeps_windows_ = false;      // of recorded page faults
-  bool follows_children_ = false;   // of programs without markers
-  std::set<pid_t> unmarked_;        // these children
+  bool has_failed_windows_ = false;
+  bool follows_children_ = false;  // of programs without markers
+  std::set<pid_t> unmarked_;       // these children
   profile result_;
   std::mutex budget_mutex_;  // of the targets' budgets
   // Protected by the same lock: share of CPU time that context and samples have cost recently, and the sums behind it.

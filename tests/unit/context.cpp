@@ -135,6 +135,22 @@ TEST_CASE("errors of page faults in windows add up as the windows of all paths a
   CHECK(adaptyst::lib::sum_context(sampled)->faults_variance == 149);
 }
 
+TEST_CASE("a path without any page fault in windows may have had those of a whole block") {
+  measurements all = program();
+  context_sums sampled;
+  sampled.account.threads = 1;
+  sampled.account.faults_one_of = 16;
+  sampled.with_faults = true;
+  sampled.unseen_faults = 5000;
+  sampled.by_path[main_path].page_faults = 10;
+  sampled.by_path[main_path].window_deviations = {3, -3};
+  sampled.account.lost[adaptyst::loss_reason::not_attached] = 1;  // no reason to leave out a row
+  add_context(all, sampled, {});
+  CHECK(all.rows[main_path].context->faults_variance == 9);
+  REQUIRE(all.rows[exchange].context);
+  CHECK(all.rows[exchange].context->faults_variance == 25'000'000);
+}
+
 TEST_CASE("a row without drawn switches is an estimate if switches are sampled") {
   measurements all = program();
   context_sums sampled;

@@ -227,9 +227,9 @@ namespace {
 using faults_of_a_run = std::vector<std::array<std::uint64_t, 2>>;
 constexpr std::size_t run_ms = 12'000;
 
-// A long and a short path; bursts and pauses of 30 and 90 ms on average; both, each path in its own bursts, or a growing
-// number; both paths in turn, for 35 ms each; a path once in 10 ms, which is the length of a
-// window.
+// Patterns: 0, a frequent and a rare path; 1, both paths in the same bursts, of 30 ms with pauses of 90 ms on average;
+// 2, each path in its own bursts; 3, a growing number; 4, the paths in turn, for 35 ms each; 5, a path once in 10 ms,
+// which is the length of a window.
 faults_of_a_run make_faults(unsigned pattern, std::mt19937_64& random) {
   faults_of_a_run made(run_ms);
   std::array<bool, 2> in_burst{};
@@ -343,6 +343,13 @@ TEST_CASE("an error from few windows is large, and a path without page faults in
   for (int block = 0; block != 9; ++block) sums.add({{7, {100, 0}}}, {100 * ms, 10 * ms, 0});
   CHECK(sums.read().at(7).events == Approx(1000));
   CHECK(mean_square(sums.read().at(7).deviations) == Approx(1000.0 * 1000 / 2 * 10 / 6));
+
+  lib::window_sums longer(1);
+  for (std::uint64_t block = 1; block != 11; ++block) longer.add({{7, {100 * block, 0}}}, {100 * ms, 10 * ms, 0});
+  const double before = mean_square(longer.read().at(7).deviations);
+  longer.extend(400 * ms);
+  CHECK(longer.read().at(7).events == Approx(14'000));
+  CHECK(mean_square(longer.read().at(7).deviations) > before + 4000.0 * 4000);
 }
 
 TEST_CASE("a window that cannot be opened makes its block longer, and late ones have their true length") {
