@@ -259,7 +259,8 @@ context_probes::loads context_probes::read_loads() const {
   const auto in_windows = static_cast<std::uint64_t>(std::llround(windows_.sums.events()));
   return {{counts[ADAPTYST_CONTEXT_SWITCHES], read_kernel_counters(loaded_->maps.own_cost, 1).front()},
           {counts[ADAPTYST_CONTEXT_FAULTS] + in_windows, counts[ADAPTYST_CONTEXT_FAULT_NS], windows_.blocks_ns,
-           in_windows, static_cast<std::uint64_t>(windows_.uncalled), windows_.attaching_ns}};
+           in_windows, static_cast<std::uint64_t>(windows_.uncalled), windows_.attaching_ns, windows_.sums.blocks(),
+           windows_.attached_ns}};
 }
 
 void context_probes::record_faults(const kernel_sampling& chosen) {
@@ -307,33 +308,34 @@ void context_probes::set_window(unsigned state) {
   __atomic_store_n(&loaded_->bss->fault_window, std::uint32_t{state}, __ATOMIC_RELAXED);
 }
 
-bool context_probes::keep_windows() {
-  // Until the next call.
-  constexpr std::uint64_t longest_wait_ns = 5'000'000;
+std::uint64_t context_probes::keep_windows(std::uint64_t longest_wait_ns) {
   const std::lock_guard lock(windows_mutex_);
   window_block& block = windows_.block;
   const std::uint64_t now_ns = detail::monotonic_ns();
   if (windows_.current == 1) {
-    if (windows_.wanted != 1) begin_windows(now_ns);
-    return windows_.current != 1;
+    if (windows_.wanted == 1) return 0;
+    begin_windows(now_ns);
+    return block.next_ns();
   }
   if (block.must_close(now_ns)) {
     set_window(ADAPTYST_WINDOW_CLOSED);
     block.close(detail::monotonic_ns());
     detach_faults();
+    windows_.attached_ns += increase(windows_.attached_since_ns, detail::monotonic_ns());
   } else if (block.has_ended(now_ns)) {
     finish_block(now_ns);
   }
-  if (windows_.current == 1) return false;
-  if (!block.must_open(now_ns + longest_wait_ns)) return true;
+  if (windows_.current == 1) return 0;
+  if (!block.must_open(now_ns + longest_wait_ns)) return block.next_ns();
   std::this_thread::sleep_for(std::chrono::nanoseconds(increase(detail::monotonic_ns(), block.opens_ns())));
+  windows_.attached_since_ns = detail::monotonic_ns();
   if (attach_again()) {
     block.open(detail::monotonic_ns());
     set_window(ADAPTYST_WINDOW_FIRST + static_cast<unsigned>(windows_.sums.blocks()));
   } else {
     block.defer(detail::monotonic_ns());
   }
-  return true;
+  return block.next_ns();
 }
 
 void context_probes::begin_windows(std::uint64_t now_ns) {

@@ -66,10 +66,10 @@ class context_probes {
   // Called by one thread.
   void record_faults(const kernel_sampling& chosen);
   void record_switches(unsigned step);
-  // Attaches or detaches the programs for page faults at the times of the windows. Called by the same thread. Returns
-  // whether windows are in use: the next call is then due in half a window. Waits up to 5 ms for the begin of a window;
-  // read() and read_loads() wait for this call.
-  bool keep_windows();
+  // Attaches or detaches the programs for page faults at the times of the windows. Called by the same thread. Returns when
+  // the next call is due, on the monotonic clock; 0: no windows are in use. Waits for the begin of a window if that is no
+  // later than `longest_wait_ns` from now; read() and read_loads() wait for this call.
+  std::uint64_t keep_windows(std::uint64_t longest_wait_ns);
   void stop();
 
   // The map of threads that have announced themselves, for programs that need a thread's region, or add a thread.
@@ -87,7 +87,8 @@ class context_probes {
     std::uint64_t blocks_ns = 0;
     double delay_ns = 0;  // of a page fault in a window
     double uncalled = 0;  // page faults while the programs were detached
-    std::uint64_t attaching_ns = 0;
+    std::uint64_t attaching_ns = 0, attached_ns = 0;
+    std::uint64_t attached_since_ns = 0;
     std::uint64_t refusals = 0;  // by the kernel, to attach the programs again
 
     fault_windows();

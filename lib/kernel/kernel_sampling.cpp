@@ -22,25 +22,36 @@ constexpr double min_recorded_share = 1.0 / 8;
 constexpr std::uint64_t min_windowed_cpu_ns = 500'000'000;
 // Calls have most of the share: a further window reduces the error more than further recorded events.
 constexpr double max_calling_share = 3.0 / 4;
-// The programs remain attached until the next call of the timer.
-constexpr double attached_per_window = 1.4;
 constexpr double max_windows = 64;
+// Also if programs remain attached for longer than a window: blocks of 5 s.
+constexpr double most_windows = 512;
 
 }  // namespace
 
 double kernel_sampling::calling_share(double calls, double elapsed_per_cpu) const {
   if (windows_ == 1) return calls;
-  const double attaching = static_cast<double>(kind_.attach_ns) / static_cast<double>(window_ns) * elapsed_per_cpu;
-  return (calls * attached_per_window + attaching) / windows_;
+  const double attaching = attaching_ns_ / static_cast<double>(window_ns) * elapsed_per_cpu;
+  return (calls * attached_per_window_ + attaching) / windows_;
+}
+
+// Half from earlier windows: there may be only one since the last decision.
+void kernel_sampling::measure_windows(const event_load& now) {
+  const auto windows = static_cast<double>(increase(last_.windows, now.windows));
+  if (windows == 0) return;
+  const double attached_ns = static_cast<double>(increase(last_.attached_ns, now.attached_ns)) / windows;
+  const double attaching_ns = static_cast<double>(increase(last_.attaching_ns, now.attaching_ns)) / windows;
+  attached_per_window_ = (attached_per_window_ + std::max(attached_ns / static_cast<double>(window_ns), 1.0)) / 2;
+  attaching_ns_ = (attaching_ns_ + attaching_ns) / 2;
 }
 
 void kernel_sampling::choose_windows(double calls, double elapsed_per_cpu, double available) {
   const double limit = windows_ == 1 ? available : available / 2;
   windows_ = 1;
   if (calls <= limit) return;
+  const double most = std::min(max_windows * std::max(attached_per_window_ / expected_attached, 1.0), most_windows);
   windows_ = 2;
   const double of_all = 2 * calling_share(calls, elapsed_per_cpu);
-  windows_ = static_cast<unsigned>(std::clamp(std::ceil(of_all / (max_calling_share * available)), 2.0, max_windows));
+  windows_ = static_cast<unsigned>(std::clamp(std::ceil(of_all / (max_calling_share * available)), 2.0, most));
   // A program that hardly runs: attaching would cost as much as the calls.
   if (calling_share(calls, elapsed_per_cpu) > calls / 2) windows_ = 1;
 }
@@ -66,9 +77,10 @@ unsigned kernel_sampling::decide(const used_time& used, const event_load& now, s
       static_cast<double>(1U << step_);
   const double other = static_cast<double>(increase(other_cost_ns_, other_cost_ns)) / cpu;
   const double calls = events * static_cast<double>(kind_.call_ns) / cpu;
+  measure_windows(now);
   if (kind_.attach_ns != 0)
     choose_windows(calls, elapsed / cpu, std::max(share_ * max_share - other, share_ * min_recorded_share));
-  const double called = events / windows_;
+  const double called = windows_ == 1 ? events : events * std::min(attached_per_window_ / windows_, 1.0);
   const double floor = kind_.min_recorded_per_s * std::max(cpu, elapsed) / 1e9;
   used_ = used;
   last_ = now;

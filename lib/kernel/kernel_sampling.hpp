@@ -34,6 +34,8 @@ struct event_load {
   // Sums over ended blocks of windows: length, estimated events, and estimated events while the programs were detached.
   std::uint64_t blocks_ns = 0, in_blocks = 0, uncalled = 0;
   std::uint64_t attaching_ns = 0;  // CPU time for attaching and detaching the programs for windows
+  std::uint64_t windows = 0,
+                attached_ns = 0;  // of ended blocks: one window each, and the time for which programs were attached
 
   // CPU time in which the kernel calls the BPF programs, attaches and detaches them.
   std::uint64_t calling_ns(const event_kind& kind) const noexcept {
@@ -66,7 +68,10 @@ class kernel_sampling {
   }
 
  private:
+  static constexpr double expected_attached = 1.4;  // until the next call of the timer
+
   // `calls`: the share of the CPU time for calls by all events. `available`: the share for this kind of event.
+  void measure_windows(const event_load& now);
   void choose_windows(double calls, double elapsed_per_cpu, double available);
   double calling_share(double calls, double elapsed_per_cpu) const;
   double estimate_events(const event_load& now, double elapsed) const;
@@ -74,6 +79,10 @@ class kernel_sampling {
   event_kind kind_;
   double share_;
   unsigned step_ = 0, windows_ = 1;
+  // Measured for a window: the time for which programs are attached, in lengths of a window; a busy observer detaches late. The CPU time
+  // for attaching and detaching.
+  double attached_per_window_ = expected_attached;
+  double attaching_ns_ = static_cast<double>(kind_.attach_ns);
   double recording_ns_ = kind_.expected_ns;  // of an event
   used_time used_;
   std::uint64_t other_cost_ns_ = 0;

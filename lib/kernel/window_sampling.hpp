@@ -54,6 +54,11 @@ class window_block {
   bool has_ended(std::uint64_t now_ns) const { return closed_ns_ != 0 && now_ns >= ends_ns_; }
 
   std::uint64_t ends_ns() const { return ends_ns_; }
+  // When the window opens or closes, or the block ends, whichever is next.
+  std::uint64_t next_ns() const {
+    if (opened_ns_ == 0) return opens_ns_;
+    return closed_ns_ == 0 ? opened_ns_ + window_ns : ends_ns_;
+  }
   // Whether there was enough of a window for an estimate.
   bool is_usable(std::uint64_t now_ns) const { return opened_ns_ != 0 && open_length_ns(now_ns) >= window_ns / 2; }
   // If the block, and its window, end now or have ended.

@@ -1,6 +1,8 @@
 // A session on other processes: accepts announcements, finds processes, and reads them in turn. It has no threads.
 #include "observer.hpp"
 
+#include <adaptyst/detail/clock.hpp>
+
 #include <fmt/format.h>
 #include <linux/capability.h>
 #include <poll.h>
@@ -9,6 +11,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <ctime>
 #include <functional>
 #include <iterator>
 #include <limits>
@@ -57,6 +60,16 @@ pid_t require_ours(std::int64_t process) {
     throw lib::error(fmt::format("cannot observe process {}: it belongs to another user", process),
                      std::to_string(process), EPERM, "be root");
   return static_cast<pid_t>(process);
+}
+
+// Until one of the descriptors is readable, or the first of two times: in milliseconds; on the monotonic clock, 0: never.
+void sleep_until(std::vector<pollfd>& events, unsigned longest_ms, std::uint64_t end_ns) {
+  constexpr std::uint64_t ns_in_ms = 1'000'000, ns_in_s = 1'000'000'000;
+  const std::uint64_t now_ns = detail::monotonic_ns();
+  std::uint64_t wait_ns = std::uint64_t{longest_ms} * ns_in_ms;
+  if (end_ns != 0) wait_ns = std::min(wait_ns, end_ns - std::min(end_ns, now_ns));
+  const timespec wait{static_cast<std::time_t>(wait_ns / ns_in_s), static_cast<long>(wait_ns % ns_in_s)};
+  ::ppoll(events.data(), events.size(), &wait, nullptr);
 }
 
 }  // namespace
@@ -241,15 +254,15 @@ struct observer::state {
       const std::optional<int> left_ms = go_on();
       if (!left_ms) return;
       polling.set_length(session.seconds_between_polls(seconds));
-      if (chosen.overhead != 0) keeping.set_length(session.seconds_between_budgets(seconds_of_budget));
+      const std::uint64_t window_edge_ns = session.keep_windows();
       // One step at a time, in turn: `go_on` serves signals.
       bool has_worked = false;
       for (std::size_t left = std::size(steps); left != 0 && !has_worked; --left)
         has_worked = steps[turn++ % std::size(steps)]();
-      if (!has_worked)
-        ::poll(events.data(), events.size(),
-               std::min({*left_ms, polling.left_ms(), keeping.left_ms(), looking.left_ms(), exporting.left_ms(),
-                         following.left_ms()}));
+      if (has_worked) continue;
+      const int idle_ms = std::min({*left_ms, polling.left_ms(), keeping.left_ms(), looking.left_ms(),
+                                    exporting.left_ms(), following.left_ms()});
+      sleep_until(events, static_cast<unsigned>(std::max(idle_ms, 0)), window_edge_ns);
     }
   }
 

@@ -474,6 +474,7 @@ void session::in_turn(std::size_t& next, std::uint64_t end_ns, Work&& work) noex
   for (std::size_t left = targets_.size(); left != 0; --left) {
     if (next >= targets_.size()) next = 0;
     guard(*targets_[next++], work);
+    if (own_ == nullptr) keep_windows();
     if (detail::monotonic_ns() >= end_ns) return;
   }
 }
@@ -582,6 +583,7 @@ void session::in_shares(const std::vector<target*>& all, std::uint64_t end_ns, W
     const std::uint64_t now_ns = detail::monotonic_ns();
     const std::uint64_t share_ns = (end_ns - std::min(end_ns, now_ns)) / (all.size() - at);
     guard(*all[at], [&](target& target) { work(target, share_ns); });
+    if (own_ == nullptr) keep_windows();
   }
 }
 
@@ -620,15 +622,22 @@ void session::follow_memory() {
   in_turn(next_followed_, detail::monotonic_ns() + max_follow_ns, [](target& target) { target.follow_memory(); });
 }
 
-void session::keep_budget() {
-  const std::lock_guard lock(budget_mutex_);
+std::uint64_t session::keep_windows(std::uint64_t longest_wait_ns) noexcept {
+  if (!context_ || has_failed_windows_) return 0;
   try {
-    keeps_windows_ = context_ && !has_failed_windows_ && context_->keep_windows();
+    return context_->keep_windows(longest_wait_ns);
   } catch (const std::exception& failed) {
-    keeps_windows_ = false;
     has_failed_windows_ = true;
     complain(std::string("page faults are no longer recorded: ") + failed.what());
   }
+  return 0;
+}
+
+std::uint64_t session::keep_windows() noexcept { return keep_windows(0); }
+
+void session::keep_budget() {
+  const std::lock_guard lock(budget_mutex_);
+  if (own_ != nullptr) keep_windows(budget_poll_ms * 1'000'000);
   bool has_read = false;
   const double traced_ns = timeline_ ? recorded_ns_ + written_ns_.load(std::memory_order_relaxed) : 0;
   in_turn(next_kept_, detail::monotonic_ns() + max_round_ns,
@@ -646,10 +655,6 @@ void session::keep_budget() {
   context_share_ = std::clamp((cost_ns - shared_cost_ns_) / (cpu_ns - shared_cpu_ns_), 0.0, 1.0);
   shared_cpu_ns_ = cpu_ns;
   shared_cost_ns_ = cost_ns;
-}
-
-double session::seconds_between_budgets(double seconds) const {
-  return keeps_windows_ ? budget_poll_ms / 1000.0 : seconds;
 }
 
 double session::seconds_between_polls(double seconds) const {

@@ -60,8 +60,9 @@ class session {
   std::string sample_file() const { return context_ ? context_->sample_file() : std::string(); }
   // The longest time between two calls of poll(): rings fill in milliseconds.
   double seconds_between_polls(double seconds) const;
-  // The same for keep_budget(), which opens and closes windows of recorded page faults.
-  double seconds_between_budgets(double seconds) const;
+  // For an observer of other processes: opens and closes windows of recorded page faults if that is due, and returns when
+  // the next call is due, on the monotonic clock; 0: no windows are in use. Steps with many processes call it in between.
+  std::uint64_t keep_windows() noexcept;
   // The capabilities that the session needs from here on.
   std::vector<unsigned> capabilities() const;
 
@@ -131,6 +132,7 @@ class session {
   void run_separately(const std::function<void()>& work) const;
   void listen_to_own();
   void start_own();
+  std::uint64_t keep_windows(std::uint64_t longest_wait_ns) noexcept;
   bool keeps_budget() const;
   void give_budget(target& target);
   void prepare(const target& target, const std::vector<process_object>& objects);
@@ -187,7 +189,6 @@ class session {
   std::size_t next_drained_ = 0, next_mapped_ = 0, next_polled_ = 0, next_kept_ = 0, next_followed_ = 0;
   bool has_seen_markers_ = false;   // of programs and their libraries
   bool has_seen_adapters_ = false;  // which make regions of calls
-  bool keeps_windows_ = false;      // of recorded page faults
   bool has_failed_windows_ = false;
   bool follows_children_ = false;  // of programs without markers
   std::set<pid_t> unmarked_;       // these children

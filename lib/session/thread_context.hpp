@@ -61,9 +61,8 @@ class thread_context {
   // Skips page faults, thread switches and stacks of waits if they cost more than their part of an overhead budget of
   // `share`. `cpu_ns`: CPU time of the observed processes so far. Called by one thread at a time.
   virtual void keep_within(double /*share*/, std::uint64_t /*cpu_ns*/) {}
-  // Attaches programs for a short time, or detaches them, if that is due. Called by the same thread; each budget_poll_ms
-  // if it returns true.
-  virtual bool keep_windows() { return false; }
+  // Attaches programs for a short time, or detaches them, if that is due. Called by the same thread. See context_probes.
+  virtual std::uint64_t keep_windows(std::uint64_t /*longest_wait_ns*/) { return 0; }
 
   // Called before the times of regions are read, so that these include the times in the context. Empty: only samples
   // are taken.

@@ -95,7 +95,7 @@ class probed_threads final : public thread_context {
     if (waits_ != nullptr) waits_->record_waits(kept_->waits.decide(used, waits, without(waits_ns)));
   }
 
-  bool keep_windows() override { return probes_.keep_windows(); }
+  std::uint64_t keep_windows(std::uint64_t longest_wait_ns) override { return probes_.keep_windows(longest_wait_ns); }
 
   std::optional<context_sums> read() override {
     if (sampling_) sampling_->read();

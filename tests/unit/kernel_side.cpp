@@ -359,15 +359,18 @@ TEST_CASE("a window that cannot be opened makes its block longer, and late ones 
   CHECK(block.ends_ns() == s + 8 * lib::window_ns);
   CHECK(block.must_open(2 * s));
   block.defer(2 * s);
+  CHECK(block.next_ns() == block.opens_ns());
   CHECK_FALSE(block.must_open(2 * s));
   CHECK_FALSE(block.has_ended(2 * s));
   CHECK_FALSE(block.is_usable(2 * s));
   REQUIRE(block.must_open(3 * s));
   block.open(3 * s);
+  CHECK(block.next_ns() == 3 * s + lib::window_ns);
   CHECK_FALSE(block.must_close(3 * s));
   CHECK_FALSE(block.is_usable(3 * s));
   REQUIRE(block.must_close(4 * s));
   block.close(4 * s);
+  CHECK(block.next_ns() == 4 * s);
   CHECK(block.has_ended(4 * s));
   CHECK(block.length_ns(5 * s) == 3 * s);
   CHECK(block.open_length_ns(5 * s) == s);
