@@ -255,17 +255,47 @@ std::uint64_t context_probes::cost_ns() const {
 
 context_probes::loads context_probes::read_loads() const {
   const std::vector<std::uint64_t> counts = read_kernel_counters(loaded_->maps.counts, ADAPTYST_CONTEXT_COUNTS);
+  const event_load switches{counts[ADAPTYST_CONTEXT_SWITCHES], read_kernel_counters(loaded_->maps.own_cost, 1).front()};
   const std::lock_guard lock(windows_mutex_);
+  const event_load faults = find_fault_load(counts);
+  const std::uint64_t now_ns = detail::monotonic_ns();
+  const std::uint64_t even_ns = windows_.current != 1
+                                    ? windows_.cost.counted_ns(now_ns)
+                                    : increase(windows_.cost.left_ns(now_ns), faults.cost_ns(page_fault_events));
+  return {switches, faults, even_ns};
+}
+
+event_load context_probes::find_fault_load(const std::vector<std::uint64_t>& counts) const {
   const auto in_windows = static_cast<std::uint64_t>(std::llround(windows_.sums.events()));
-  return {{counts[ADAPTYST_CONTEXT_SWITCHES], read_kernel_counters(loaded_->maps.own_cost, 1).front()},
-          {counts[ADAPTYST_CONTEXT_FAULTS] + in_windows, counts[ADAPTYST_CONTEXT_FAULT_NS], windows_.blocks_ns,
-           in_windows, static_cast<std::uint64_t>(windows_.uncalled), windows_.attaching_ns, windows_.sums.blocks(),
-           windows_.attached_ns}};
+  return {counts[ADAPTYST_CONTEXT_FAULTS] + in_windows,
+          counts[ADAPTYST_CONTEXT_FAULT_NS],
+          windows_.blocks_ns,
+          in_windows,
+          static_cast<std::uint64_t>(windows_.uncalled),
+          windows_.attaching_ns,
+          windows_.sums.blocks(),
+          windows_.attached_ns};
+}
+
+// The next block begins now.
+void context_probes::note_cost(std::uint64_t now_ns, std::uint64_t next_ns) {
+  const event_load load = find_fault_load(read_kernel_counters(loaded_->maps.counts, ADAPTYST_CONTEXT_COUNTS));
+  windows_.cost.end_block(now_ns, load.cost_ns(page_fault_events), next_ns);
+}
+
+// Attaching and detaching interrupts all processors while this thread waits: measured with a thread that only computes.
+void context_probes::note_attaching(std::uint64_t began_ns) {
+  constexpr double interrupted = 0.55;
+  const double own = process_ == maker_ ? 1 : 0;  // else, an observer's time
+  windows_.attaching_ns += static_cast<std::uint64_t>(static_cast<double>(thread_cpu_ns() - began_ns) *
+                                                      (own + interrupted * windows_.interrupted_cpus));
 }
 
 void context_probes::record_faults(const kernel_sampling& chosen) {
   const std::lock_guard lock(windows_mutex_);
   windows_.delay_ns = chosen.delay_ns();
+  const double others = static_cast<double>(std::max(std::thread::hardware_concurrency(), 2U) - 1);
+  windows_.interrupted_cpus = std::min(chosen.busy_cpus(), others);
   __atomic_store_n(&loaded_->bss->fault_step, std::uint32_t{chosen.step()}, __ATOMIC_RELAXED);
   windows_.wanted = with_faults_ ? chosen.windows() : 1;
   note_weight();
@@ -288,7 +318,7 @@ int context_probes::attach_faults() {
     fault_links_.clear();
     break;
   }
-  if (windows_.current != 1) windows_.attaching_ns += thread_cpu_ns() - began_ns;
+  if (windows_.current != 1) note_attaching(began_ns);
   return refused;
 }
 
@@ -301,7 +331,7 @@ bool context_probes::attach_again() {
 void context_probes::detach_faults() {
   const std::uint64_t began_ns = thread_cpu_ns();
   fault_links_.clear();
-  windows_.attaching_ns += thread_cpu_ns() - began_ns;
+  note_attaching(began_ns);
 }
 
 void context_probes::set_window(unsigned state) {
@@ -344,11 +374,20 @@ void context_probes::begin_windows(std::uint64_t now_ns) {
   note_weight();
   set_window(ADAPTYST_WINDOW_CLOSED);
   windows_.block.begin(now_ns, windows_.current);
+  note_cost(now_ns, 0);
   detach_faults();
 }
 
-// The next block begins where this one has ended, however late it is now.
+// The next block begins where this one has ended, however late it is now. Without a next one, it ends when the programs are
+// attached.
 void context_probes::finish_block(std::uint64_t now_ns) {
+  const bool is_last = windows_.wanted == 1 && attach_again();
+  if (is_last) {
+    set_window(ADAPTYST_WINDOW_NONE);
+    now_ns = detail::monotonic_ns();
+    windows_.block.extend(now_ns);
+  }
+  const std::uint64_t began_ns = thread_cpu_ns();
   const double before = windows_.sums.events();
   const std::uint64_t block_ns = windows_.block.length_ns(now_ns);
   const std::uint64_t open_ns = windows_.block.open_length_ns(now_ns);
@@ -356,14 +395,17 @@ void context_probes::finish_block(std::uint64_t now_ns) {
   const double events = windows_.sums.events() - before;
   windows_.uncalled += events * (1 - static_cast<double>(open_ns) / static_cast<double>(block_ns));
   windows_.blocks_ns += block_ns;
-  if (windows_.wanted == 1 && attach_again()) {
+  if (process_ == maker_) windows_.attaching_ns += thread_cpu_ns() - began_ns;
+  if (is_last) {
+    note_cost(now_ns, block_ns);
     windows_.current = 1;
-    return set_window(ADAPTYST_WINDOW_NONE);
+    return;
   }
   // Few windows before the end of a short program would give no estimate, so the first blocks are shorter.
   windows_.current = std::max(std::min(windows_.wanted, 2 * windows_.current), 2U);
   note_weight();
   windows_.block.begin(windows_.block.ends_ns(), windows_.current);
+  note_cost(now_ns, windows_.current * window_ns);
 }
 
 path_counts context_probes::read_window_faults() const {

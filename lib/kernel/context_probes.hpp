@@ -60,6 +60,7 @@ class context_probes {
   // Thread switches, and page faults, so far; no page faults if the context has none. Thread-safe.
   struct loads {
     event_load switches, faults;
+    std::uint64_t even_faults_ns = 0;  // cost of page faults, without bursts in windows
   };
   loads read_loads() const;
   // From now on, records one of 2^step page faults, or thread switches, at random; page faults in windows if that is chosen.
@@ -85,7 +86,9 @@ class context_probes {
     window_block block;
     window_sums sums;
     std::uint64_t blocks_ns = 0;
+    even_cost cost;
     double delay_ns = 0;  // of a page fault in a window
+    double interrupted_cpus = 1;
     double uncalled = 0;  // page faults while the programs were detached
     std::uint64_t attaching_ns = 0, attached_ns = 0;
     std::uint64_t attached_since_ns = 0;
@@ -102,6 +105,9 @@ class context_probes {
   void finish_block(std::uint64_t now_ns);
   void set_window(unsigned state);
   void note_weight();
+  event_load find_fault_load(const std::vector<std::uint64_t>& counts) const;
+  void note_cost(std::uint64_t now_ns, std::uint64_t next_ns);
+  void note_attaching(std::uint64_t began_ns);
   path_counts read_window_faults() const;
   void add_windows(context_sums& sums) const;
 

@@ -77,6 +77,7 @@ unsigned kernel_sampling::decide(const used_time& used, const event_load& now, s
       static_cast<double>(1U << step_);
   const double other = static_cast<double>(increase(other_cost_ns_, other_cost_ns)) / cpu;
   const double calls = events * static_cast<double>(kind_.call_ns) / cpu;
+  busy_cpus_ = cpu / std::max(elapsed, 1.0);
   measure_windows(now);
   if (kind_.attach_ns != 0)
     choose_windows(calls, elapsed / cpu, std::max(share_ * max_share - other, share_ * min_recorded_share));

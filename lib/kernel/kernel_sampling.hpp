@@ -17,7 +17,7 @@ struct event_kind {
   // switches have most of the time off a core, so their estimates need more.
   double min_recorded_per_s;
   unsigned coarsest;
-  std::uint64_t attach_ns = 0;  // to attach the programs for a window, and to detach them; 0: they remain attached
+  std::uint64_t attach_ns = 0;  // for a window, before the first measurement; 0: the programs remain attached
 };
 
 // call_ns is measured on the Intel machines of docs/overhead.md. Page faults: ratio of CPU times in turns with an empty
@@ -33,7 +33,8 @@ struct event_load {
   std::uint64_t recording_ns = 0;  // CPU time for recorded ones, without calls
   // Sums over ended blocks of windows: length, estimated events, and estimated events while the programs were detached.
   std::uint64_t blocks_ns = 0, in_blocks = 0, uncalled = 0;
-  std::uint64_t attaching_ns = 0;  // CPU time for attaching and detaching the programs for windows
+  std::uint64_t attaching_ns =
+      0;  // CPU time of the program for attaching and detaching the programs, and for reading windows
   std::uint64_t windows = 0,
                 attached_ns = 0;  // of ended blocks: one window each, and the time for which programs were attached
 
@@ -61,6 +62,8 @@ class kernel_sampling {
   // The programs are to be attached in one of this many windows; 1: all the time.
   unsigned windows() const noexcept { return windows_; }
   unsigned step() const noexcept { return step_; }
+  // The number of processors that the observed processes used at the last decision.
+  double busy_cpus() const noexcept { return busy_cpus_; }
   // The mean delay of an event while the programs are attached. call_ns is measured with instructions between the events;
   // in a loop with page faults only, the delay was half of call_ns.
   double delay_ns() const noexcept {
@@ -84,6 +87,7 @@ class kernel_sampling {
   double attached_per_window_ = expected_attached;
   double attaching_ns_ = static_cast<double>(kind_.attach_ns);
   double recording_ns_ = kind_.expected_ns;  // of an event
+  double busy_cpus_ = 1;
   used_time used_;
   std::uint64_t other_cost_ns_ = 0;
   event_load last_;

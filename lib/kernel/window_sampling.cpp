@@ -22,7 +22,7 @@ void window_block::defer(std::uint64_t now_ns) {
 // The end of the block may have passed.
 void window_block::close(std::uint64_t now_ns) {
   closed_ns_ = now_ns;
-  ends_ns_ = std::max(ends_ns_, now_ns);
+  extend(now_ns);
 }
 
 std::uint64_t window_block::length_ns(std::uint64_t now_ns) const {
@@ -33,6 +33,20 @@ std::uint64_t window_block::length_ns(std::uint64_t now_ns) const {
 std::uint64_t window_block::open_length_ns(std::uint64_t now_ns) const {
   const std::uint64_t end_ns = closed_ns_ != 0 ? closed_ns_ : now_ns;
   return end_ns - std::min(end_ns, opened_ns_);
+}
+
+void even_cost::end_block(std::uint64_t now_ns, std::uint64_t total_ns, std::uint64_t over_ns) {
+  left_ns_ = increase(counted_ns(now_ns), total_ns);
+  total_ns_ = std::max(total_ns_, total_ns);
+  begun_ns_ = now_ns;
+  length_ns_ = over_ns;
+}
+
+std::uint64_t even_cost::left_ns(std::uint64_t now_ns) const {
+  const std::uint64_t passed_ns = increase(begun_ns_, now_ns);
+  if (passed_ns >= length_ns_) return 0;
+  const double passed = static_cast<double>(passed_ns) / static_cast<double>(length_ns_);
+  return static_cast<std::uint64_t>((1 - passed) * static_cast<double>(left_ns_));
 }
 
 void window_sums::extend(std::uint64_t by_ns) {

@@ -51,6 +51,8 @@ class window_block {
   bool is_open() const { return opened_ns_ != 0 && closed_ns_ == 0; }
   bool must_close(std::uint64_t now_ns) const { return is_open() && now_ns >= opened_ns_ + window_ns; }
   void close(std::uint64_t now_ns);
+  // Makes a block longer that has ended.
+  void extend(std::uint64_t now_ns) { ends_ns_ = std::max(ends_ns_, now_ns); }
   bool has_ended(std::uint64_t now_ns) const { return closed_ns_ != 0 && now_ns >= ends_ns_; }
 
   std::uint64_t ends_ns() const { return ends_ns_; }
@@ -69,6 +71,21 @@ class window_block {
   std::mt19937_64 random_;
   std::uint64_t begun_ns_ = 0, ends_ns_ = 0, opens_ns_ = 0;
   std::uint64_t opened_ns_ = 0, closed_ns_ = 0;  // 0: not yet
+};
+
+// The cost of windows arrives at once, and would look like a burst that lasts. Counts the cost of a block evenly over the
+// time of the next one.
+class even_cost {
+ public:
+  // At the end of a block. `total_ns`: the cost so far, all of which is counted after `over_ns`.
+  void end_block(std::uint64_t now_ns, std::uint64_t total_ns, std::uint64_t over_ns);
+  // The part of the total that is not counted yet.
+  std::uint64_t left_ns(std::uint64_t now_ns) const;
+  std::uint64_t counted_ns(std::uint64_t now_ns) const { return total_ns_ - left_ns(now_ns); }
+
+ private:
+  std::uint64_t total_ns_ = 0, left_ns_ = 0;
+  std::uint64_t begun_ns_ = 0, length_ns_ = 0;
 };
 
 // Estimated sums over all blocks.

@@ -56,7 +56,7 @@ class thread_context {
   // Number of samples of these processes, by function.
   virtual std::map<std::string, std::uint64_t> functions() = 0;
 
-  // CPU time that this has cost the observed processes; empty: unknown. Thread-safe.
+  // CPU time that this has cost the observed processes, without bursts in windows; empty: unknown. Thread-safe.
   virtual std::optional<std::uint64_t> cost_ns() const = 0;
   // Skips page faults, thread switches and stacks of waits if they cost more than their part of an overhead budget of
   // `share`. `cpu_ns`: CPU time of the observed processes so far. Called by one thread at a time.

@@ -76,7 +76,9 @@ class probed_threads final : public thread_context {
   }
 
   std::optional<std::uint64_t> cost_ns() const override {
-    return context_cost_ns() + (sampling_ ? sampling_->cost_ns() : 0);
+    const context_probes::loads of = probes_.read_loads();
+    return of.switches.cost_ns(switch_events) + of.even_faults_ns + other_context_ns() +
+           (sampling_ ? sampling_->cost_ns() : 0);
   }
 
   void keep_within(double share, std::uint64_t cpu_ns) override {
@@ -87,7 +89,7 @@ class probed_threads final : public thread_context {
     const auto without = [all_ns](std::uint64_t ns) { return all_ns - std::min(all_ns, ns); };
     const std::uint64_t waits_ns = waits.cost_ns(wait_stack_events);
     const used_time used{detail::monotonic_ns(), cpu_ns};
-    kept_->faults.decide(used, of.faults, without(of.faults.cost_ns(page_fault_events)));
+    kept_->faults.decide(used, of.faults, without(of.even_faults_ns));
     probes_.record_faults(kept_->faults);
     // Stacks cost most, and only their own step limits them: their cost does not count against the switches.
     probes_.record_switches(
@@ -148,8 +150,9 @@ class probed_threads final : public thread_context {
     }
   }
   // Includes the cost of times off a core, if `copies_` has them.
-  std::uint64_t context_cost_ns() const {
-    return probes_.cost_ns() + (counters_ ? counters_->cost_ns() : 0) + (copies_ ? copies_->cost_ns().value_or(0) : 0);
+  std::uint64_t context_cost_ns() const { return probes_.cost_ns() + other_context_ns(); }
+  std::uint64_t other_context_ns() const {
+    return (counters_ ? counters_->cost_ns() : 0) + (copies_ ? copies_->cost_ns().value_or(0) : 0);
   }
 
   // Events that a budget samples.

@@ -374,6 +374,41 @@ TEST_CASE("a window that cannot be opened makes its block longer, and late ones 
   CHECK(block.has_ended(4 * s));
   CHECK(block.length_ns(5 * s) == 3 * s);
   CHECK(block.open_length_ns(5 * s) == s);
+  block.extend(5 * s);  // until all page faults are recorded again
+  CHECK(block.length_ns(6 * s) == 4 * s);
+}
+
+TEST_CASE("the cost of windows counts evenly, and completely in the end") {
+  constexpr std::uint64_t ms = 1'000'000, of_window_ns = 3 * ms;
+  lib::even_cost cost;
+  lib::window_block block(3);
+  block.begin(0, 16);
+  cost.end_block(0, 7 * ms, 0);
+  CHECK(cost.counted_ns(0) == 7 * ms);
+  std::uint64_t total_ns = 7 * ms;
+  std::uint64_t before_ns = total_ns;
+  double highest = 0;
+  for (std::uint64_t now_ns = 0; now_ns != 5000 * ms; now_ns += 10 * ms) {
+    if (block.must_open(now_ns)) block.open(now_ns);
+    if (block.must_close(now_ns)) {
+      block.close(now_ns);
+      total_ns += of_window_ns;
+    }
+    if (block.has_ended(now_ns)) {
+      block.begin(now_ns, 16);
+      cost.end_block(now_ns, total_ns, 160 * ms);
+    }
+    const std::uint64_t counted_ns = cost.counted_ns(now_ns);
+    REQUIRE(counted_ns >= before_ns);
+    REQUIRE(counted_ns <= total_ns);
+    highest = std::max(highest, static_cast<double>(counted_ns - before_ns) / (10 * ms));
+    before_ns = counted_ns;
+  }
+  CHECK(highest < 1.3 * of_window_ns / (160 * ms));  // 30 % in a window
+  cost.end_block(5000 * ms, total_ns, 160 * ms);
+  CHECK(cost.left_ns(5000 * ms) > 0);
+  CHECK(cost.counted_ns(5160 * ms) == total_ns);
+  CHECK(cost.left_ns(5160 * ms) == 0);
 }
 
 TEST_CASE("links for many probes are those of Linux 6.10 and later") {
