@@ -13,6 +13,7 @@
 
 #include <cerrno>
 #include <condition_variable>
+#include <ctime>
 #include <exception>
 #include <iterator>
 #include <mutex>
@@ -68,12 +69,14 @@ class open_links {
   // Opens a link while no child can be forked. Returns the result of `open()`: a descriptor, or a negative number.
   template <class Open>
   int open_link(const Open& open) {
-    const std::lock_guard lock(mutex_);
+    const change now(*this);
     const int descriptor = open();
-    if (descriptor >= 0) descriptors_.insert(descriptor);
+    if (descriptor >= 0) add(descriptor);
     return descriptor;
   }
+  // The same for closing. Links are closed at the same time, since each waits for the kernel.
   void close(int descriptor) {
+    const change now(*this);
     {
       const std::lock_guard lock(mutex_);
       if (descriptors_.erase(descriptor) == 0) return;  // it belongs to the parent
@@ -82,8 +85,36 @@ class open_links {
   }
 
  private:
+  // A child that is forked meanwhile would have a descriptor that it does not close.
+  class change {
+   public:
+    explicit change(open_links& of) : of_(of) {
+      const std::lock_guard lock(of_.mutex_);
+      ++of_.changes_;
+    }
+    ~change() {
+      const std::lock_guard lock(of_.mutex_);
+      --of_.changes_;
+    }
+    change(const change&) = delete;
+    change& operator=(const change&) = delete;
+
+   private:
+    open_links& of_;
+  };
+
+  void lock_without_changes() {
+    constexpr timespec between_tries{0, 50'000};
+    const int error_before = errno;
+    for (mutex_.lock(); changes_ != 0; mutex_.lock()) {
+      mutex_.unlock();
+      nanosleep(&between_tries, nullptr);
+    }
+    errno = error_before;
+  }
+
   open_links() {
-    pthread_atfork([] { all().mutex_.lock(); }, [] { all().mutex_.unlock(); },
+    pthread_atfork([] { all().lock_without_changes(); }, [] { all().mutex_.unlock(); },
                    [] {
                      for (const int descriptor : all().descriptors_) ::close(descriptor);
                      all().descriptors_.clear();
@@ -93,6 +124,7 @@ class open_links {
 
   std::mutex mutex_;
   std::set<int> descriptors_;
+  unsigned changes_ = 0;
 };
 
 }  // namespace
@@ -140,9 +172,8 @@ uprobe_link uprobe_link::attach_multi(bpf_program* program, const uprobe_file& f
   request.multi_flags = moment == uprobe_moment::function_return ? at_return : 0;
   request.pid = static_cast<std::uint32_t>(process);
   uprobe_link made;
-  made.descriptor_ = make_link(request);
+  made.descriptor_ = open_links::all().open_link([&] { return make_link(request); });
   if (made.descriptor_ < 0) throw cannot_attach(file.name, errno);
-  open_links::all().add(made.descriptor_);
   return made;
 }
 

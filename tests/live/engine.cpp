@@ -4,6 +4,8 @@
 #include <adaptyst/profile.hpp>
 #include <adaptyst/region.hpp>
 #include <bpf/libbpf.h>
+#include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,6 +30,23 @@
 #include "collecting.hpp"
 #include "function.skel.h"
 #include "region.skel.h"
+
+namespace {
+
+std::atomic<int> slowly_closed{-1};
+std::atomic<bool> closes{false};
+
+}  // namespace
+
+// Instead of the C library's function: leaves time to fork a child before a descriptor is closed.
+int close(int descriptor) {
+  if (descriptor >= 0 && descriptor == slowly_closed) {
+    slowly_closed = -1;
+    closes = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  return static_cast<int>(syscall(SYS_close, descriptor));
+}
 
 namespace {
 
@@ -93,6 +112,17 @@ std::ptrdiff_t count_descriptors() {
   return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
 }
 
+// Descriptors of links to BPF programs.
+std::vector<int> find_links(pid_t process) {
+  std::vector<int> all;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/fd")) {
+    std::error_code ended;
+    if (std::filesystem::read_symlink(entry.path(), ended).string().find("bpf_link") != std::string::npos)
+      all.push_back(std::stoi(entry.path().filename()));
+  }
+  return all;
+}
+
 }  // namespace
 
 // The load time follows the number of instructions: 1,000 take 0.6 ms. With Clang 14 and Linux 6.18, there are 3,213,
@@ -144,6 +174,28 @@ TEST_CASE("an early probe leaves nothing, and a forked child does not wait for i
     CHECK(status == 0);
   }
   CHECK(count_descriptors() == before);
+}
+
+TEST_CASE("a child that is forked while a link closes does not keep it") {
+  if (!adaptyst::lib::kernel_has_uprobe_multi()) return;
+  const adaptyst::lib::kernel_rows rows(true, adaptyst::lib::process_filter::this_process, false);
+  const adaptyst::lib::trial_site site = adaptyst::lib::find_trial_site();
+  auto link = std::make_unique<adaptyst::lib::uprobe_link>(rows.attach(site.file, {{site.offset, 0}}, getpid()));
+  const std::vector<int> links = find_links(getpid());
+  REQUIRE(links.size() == 1);
+  closes = false;
+  slowly_closed = links.front();
+  std::thread closing([&] { link.reset(); });
+  while (!closes) std::this_thread::yield();
+  const pid_t child = fork();
+  if (child == 0) {
+    pause();
+    _exit(0);
+  }
+  closing.join();
+  CHECK(find_links(child).empty());
+  kill(child, SIGKILL);
+  CHECK(waitpid(child, nullptr, 0) == child);
 }
 
 TEST_CASE("detaching leaves code and semaphores as they were") {
