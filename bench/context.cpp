@@ -8,6 +8,7 @@
 
 #include <new>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -29,6 +30,7 @@ constexpr unsigned rounds = 9;
 
 double region_ns(const char* context) {
   const adaptyst::collector collector(std::string("engine=inline,overhead=none,report=none,") + context);
+  require(collector);
   step_ns(regions / 10, region);
   return step_ns(regions, region);
 }
@@ -42,7 +44,7 @@ bool pass(int from, int write_end) {
 // collector. `warm_up`: exchanges before the measurement.
 double switch_ns(const std::string& options, std::uint64_t warm_up = exchanges / 10) {
   std::optional<adaptyst::collector> collector;
-  if (!options.empty()) collector.emplace("engine=inline,report=none," + options);
+  if (!options.empty()) require(collector.emplace("engine=inline,report=none," + options));
   int there[2];
   int back[2];
   if (pipe(there) != 0 || pipe(back) != 0) return 0;
@@ -116,7 +118,9 @@ pair fresh_page_ns(const std::string& options) {
   return alternately(
       2 * rounds,
       [&] {
-        const adaptyst::collector collector("report=none," + options);
+        adaptyst::collector collector("report=none," + options);
+        require(collector);
+        if (!collector.snapshot().context) throw std::runtime_error("the kernel gives no context");
         pages.touch_ns(10 * some_100_ms);  // the budget finds its step
         return pages.touch_ns(3 * some_100_ms);
       },
@@ -130,7 +134,7 @@ pair fresh_page_ns(const std::string& options) {
 
 void context(measurements& results) {
   if (!adaptyst::collector("engine=inline,overhead=none,report=none,context=cpu").snapshot().context)
-    return;  // not permitted
+    throw std::runtime_error("the kernel gives no context");
   const pair of_region = alternately(
       rounds, [] { return region_ns("context=cpu"); }, [] { return region_ns("context=none"); });
   results["context_region_ns"] = of_region.first;
@@ -155,10 +159,12 @@ void context(measurements& results) {
   results["switch_skipped_ns"] = (of_skipped.ratio - 1) * of_skipped.second;
 
   for (const char* const engine : {"inline", "ebpf"}) {
-    const pair of_fault = fresh_page_ns(std::string("overhead=2%,context=cpu,faults,engine=") + engine);
-    const std::string key = std::string("budget_faults_") + (*engine == 'e' ? "" : "inline_");
-    results[key + "slowdown_percent"] = 100 * (of_fault.ratio - 1);
-    results["fresh_pages_per_s"] = 1e9 / of_fault.second;
+    const std::string key = std::string("budget_faults_") + (*engine == 'e' ? "" : "inline_") + "slowdown_percent";
+    try_measuring(key.c_str(), [&] {
+      const pair of_fault = fresh_page_ns(std::string("overhead=2%,context=cpu,faults,engine=") + engine);
+      results[key] = 100 * (of_fault.ratio - 1);
+      results["fresh_pages_per_s"] = 1e9 / of_fault.second;
+    });
   }
 
   std::vector<double> starting;

@@ -104,7 +104,7 @@ double run_ns(std::size_t times = steps) {
 auto observed(const std::string& options) {
   return [options](auto&& serve) {
     std::optional<adaptyst::collector> collector;
-    if (!options.empty()) collector.emplace("report=none," + options);
+    if (!options.empty()) require(collector.emplace("report=none," + options));
     serve([] { return run_ns<true>(slice_steps); });
   };
 }
@@ -120,9 +120,9 @@ void fine_grained(measurements& results) {
   results["fine_events_per_us"] = 1e3 * regions / idle.first;
   for (const std::string engine : {"inline", "ebpf"}) {
     const std::string options = "overhead=2%,engine=" + engine;
-    if (adaptyst::collector("report=none," + options).error() != nullptr) continue;  // not permitted
-    const pair budget = in_slices(100, 100, observed(options), observed(""));
-    results["fine_budget_" + engine + "_percent"] = 100 * (budget.ratio - 1);
+    const std::string key = "fine_budget_" + engine + "_percent";
+    try_measuring(key.c_str(),
+                  [&] { results[key] = 100 * (in_slices(100, 100, observed(options), observed("")).ratio - 1); });
   }
 }
 

@@ -18,6 +18,7 @@ void kernel_memory(measurements&) {}
 #else
 
 #include <adaptyst/collector.hpp>
+#include <adaptyst/profile.hpp>
 #include <adaptyst/region.hpp>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -123,7 +124,8 @@ std::size_t memory_there(int map, const bpf_map_info& info, std::size_t reported
 void kernel_memory(measurements& results) {
   const auto processors = static_cast<std::size_t>(std::max(libbpf_num_possible_cpus(), 1));
   adaptyst::collector collector("engine=ebpf,overhead=none,context=none,report=none");
-  if (collector.error() != nullptr || processors > machine) return;
+  require(collector);
+  if (processors > machine) throw std::runtime_error("more processors than the machine of the figure");
   use_paths_everywhere(processors);
   std::size_t sum = 0;
   DIR* const descriptors = opendir("/proc/self/fd");

@@ -15,13 +15,13 @@ int main(int count, char* arguments[]) {
   if (what == "ebpf") figures["ebpf_region_ns"] = bench::one_ebpf_region_ns();
   if (what == "devices") bench::devices(figures);
   if (what == "trace") figures["trace_event_ns"] = bench::one_trace_event_ns();
-  if (what == "context") bench::context(figures);
+  if (what == "context") bench::try_measuring("context", [&] { bench::context(figures); });
   if (what == "samples") bench::samples(figures);
   if (what == "attach") bench::attach(figures);
   if (what == "budget") bench::budget(figures);
-  if (what == "nested") bench::nested_budget(figures);
+  if (what == "nested") bench::try_measuring("nested", [&] { bench::nested_budget(figures); });
   if (what == "fine") bench::fine_grained(figures);
-  if (what == "memory") bench::kernel_memory(figures);
+  if (what == "memory") bench::try_measuring("memory", [&] { bench::kernel_memory(figures); });
   if (what == "all") {
     bench::idle(figures);
     bench::inline_engine(figures);

@@ -3,14 +3,18 @@
 #define ADAPTYST_BENCH_MEASURE_HPP
 
 #include <sched.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <ctime>
+#include <limits>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -21,6 +25,22 @@
 namespace bench {
 
 using measurements = std::map<std::string, double>;
+
+// Reports an exception of `part()` as the reason for which figures are absent.
+template <class Part>
+void try_measuring(const char* figures, Part&& part) {
+  try {
+    part();
+  } catch (const std::exception& failed) {
+    std::printf("not measured: %s: %s\n", figures, failed.what());
+  }
+}
+
+// A refused collector would measure the program alone. Throws.
+template <class Collector>
+void require(const Collector& collector) {
+  if (const auto* const refused = collector.error(); refused != nullptr) throw std::runtime_error(refused->summary());
+}
 
 inline double now_ns() {
   return static_cast<double>(
@@ -76,49 +96,70 @@ class worker {
  public:
   template <class Body>
   explicit worker(Body&& body) {
-    int requests[2];
-    int figures[2];
-    if (pipe(requests) != 0 || pipe(figures) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+      throw std::system_error(errno, std::generic_category(), "socketpair");
     process_ = fork();
     if (process_ < 0) throw std::system_error(errno, std::generic_category(), "fork");
-    requests_ = requests[1];
-    figures_ = figures[0];
-    const int own[] = {requests[0], figures[1]};
+    socket_ = ends[0];
     if (process_ == 0) {
-      close(requests_);
-      try {
-        body([&own](auto&& slice) {
-          char request;
-          while (read(own[0], &request, 1) == 1) {
-            const double figure = slice();
-            if (write(own[1], &figure, sizeof figure) != sizeof figure) break;
-          }
-        });
-      } catch (...) {
-        _exit(1);
-      }
-      _exit(0);
+      close(socket_);
+      _exit(run(ends[1], body));
     }
-    for (const int end : own) close(end);
+    close(ends[1]);
   }
   ~worker() {
-    close(requests_);
-    close(figures_);
-    waitpid(process_, nullptr, 0);
+    close(socket_);
+    if (process_ > 0) waitpid(process_, nullptr, 0);
   }
   worker(const worker&) = delete;
   worker& operator=(const worker&) = delete;
 
-  double slice() const {
+  // Throws, with the reason, if the process has failed or ended.
+  double slice() {
     double figure = 0;
-    if (write(requests_, "", 1) != 1 || read(figures_, &figure, sizeof figure) != sizeof figure)
-      throw std::runtime_error("a process of the benchmark has ended early");
-    return figure;
+    send(socket_, "", 1, MSG_NOSIGNAL);
+    if (recv(socket_, &figure, sizeof figure, MSG_WAITALL) != sizeof figure) throw std::runtime_error(find_end());
+    if (!std::isnan(figure)) return figure;
+    std::string reason(4096, '\0');
+    reason.resize(
+        static_cast<std::size_t>(std::max<ssize_t>(recv(socket_, reason.data(), reason.size(), MSG_WAITALL), 0)));
+    throw std::runtime_error(reason);
   }
 
  private:
+  template <class Body>
+  static int run(int socket, Body&& body) {
+    const auto answer = [socket](const void* data, std::size_t bytes) {
+      return send(socket, data, bytes, MSG_NOSIGNAL) == static_cast<ssize_t>(bytes);
+    };
+    std::string reason;
+    try {
+      body([&](auto&& slice) {
+        char request = 0;
+        while (recv(socket, &request, 1, 0) == 1) {
+          const double figure = slice();
+          if (!answer(&figure, sizeof figure)) return;
+        }
+      });
+      return 0;
+    } catch (const std::exception& failed) {
+      reason = failed.what();
+    }
+    constexpr double no_figure = std::numeric_limits<double>::quiet_NaN();
+    answer(&no_figure, sizeof no_figure);
+    answer(reason.data(), reason.size());
+    return 1;
+  }
+  std::string find_end() {
+    int status = 0;
+    waitpid(std::exchange(process_, -1), &status, 0);
+    return WIFSIGNALED(status) ? "the process was ended by signal " + std::to_string(WTERMSIG(status))
+                               : "the process ended early, with status " + std::to_string(WEXITSTATUS(status));
+  }
+
   pid_t process_ = -1;
-  int requests_ = -1, figures_ = -1;
+  int socket_ = -1;
 };
 
 // As alternately(), with slices of some 20 ms of two processes on one core, each of the first between two of the second: the
@@ -133,8 +174,8 @@ pair in_slices(unsigned slices, unsigned warm_up, First&& first, Second&& second
   sched_setaffinity(0, sizeof present, &present);
   pair found{};
   {
-    const worker second_process(second);
-    const worker first_process(first);
+    worker second_process(second);
+    worker first_process(first);
     for (unsigned at = 0; at != warm_up; ++at) first_process.slice();
     double earlier = second_process.slice();
     found = alternately(

@@ -104,7 +104,7 @@ double slowdown(void (*program)(unsigned), std::uint64_t times, unsigned turns) 
   const auto run = [=](const char* options) {
     return [=](auto&& serve) {
       std::optional<adaptyst::collector> collector;
-      if (options != nullptr) collector.emplace(options);
+      if (options != nullptr) require(collector.emplace(options));
       serve([=] { return measure_ns(program, times, turns); });
     };
   };

@@ -31,7 +31,14 @@ def run(*command, **options):
 
 
 def read_figures(text):
-    return {key: float(value) for key, value in (line.split() for line in text.splitlines() if line)}
+    found = {}
+    for line in text.splitlines():
+        if line.startswith("not measured: "):
+            missing.append(line.removeprefix("not measured: "))
+        elif line:
+            key, value = line.split()
+            found[key] = float(value)
+    return found
 
 
 def measure(*command, **options):
