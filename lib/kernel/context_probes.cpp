@@ -131,6 +131,7 @@ void leave_out_faults(context_sums& sums) {
     part.faults_variance.reset();
     part.page_faults = 0;
     part.window_deviations.clear();
+    part.has_unseen_faults = false;
   }
 }
 
@@ -429,8 +430,7 @@ void context_probes::add_windows(context_sums& sums) const {
   else all.extend(length_ns);
   const auto estimates = all.read();
   for (auto& [path, part] : sums.by_path)
-    if (all.blocks() != 0 && part.page_faults != 0 && estimates.count(path) == 0)
-      part.window_deviations = all.read_unseen(path);
+    part.has_unseen_faults = all.blocks() != 0 && part.page_faults != 0 && estimates.count(path) == 0;
   if (all.blocks() != 0) sums.unseen_faults = all.events() / static_cast<double>(all.blocks());
   for (const auto& [path, found] : estimates) {
     context_part part;

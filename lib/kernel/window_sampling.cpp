@@ -98,14 +98,6 @@ void window_sums::add(const path_counts& all, const window_lengths& lengths) {
   ++blocks_;
 }
 
-std::vector<double> window_sums::read_unseen(std::uint64_t path) const {
-  const double of_block = events_ / static_cast<double>(std::max<std::uint64_t>(blocks_, 1));
-  const std::uint64_t signs = std::mt19937_64(path)();
-  std::vector<double> made;
-  for (std::size_t at = 0; at != deviations; ++at) made.push_back((signs >> at & 1) != 0 ? of_block : -of_block);
-  return made;
-}
-
 std::unordered_map<std::uint64_t, window_sums::sum> window_sums::read() const {
   // As if the first block followed an empty one. The error is unknown without that for one block, and uncertain for few.
   constexpr std::uint64_t few_blocks = 5;

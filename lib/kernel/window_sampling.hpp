@@ -108,8 +108,6 @@ class window_sums {
     std::vector<double> deviations;
   };
   std::unordered_map<std::uint64_t, sum> read() const;
-  // For a path that has events, but none in a window: as if a whole window were missing. Independent of other paths.
-  std::vector<double> read_unseen(std::uint64_t path) const;
   double events() const { return events_; }  // of all paths
   std::uint64_t blocks() const { return blocks_; }
 

@@ -36,12 +36,14 @@ context_part complete(context_part context, const context_sums& sums) {
 }
 
 // The whole of the parts. A page fault in progress has been counted, but its kind has not.
-os_context settle(const context_part& whole) {
+os_context settle(const context_part& whole, const context_sums& sums) {
   os_context made = whole;
   if (const std::vector<double>& all = whole.window_deviations; !all.empty())
     made.faults_variance =
         made.faults_variance.value_or(0) +
         std::inner_product(all.begin(), all.end(), all.begin(), 0.0) / static_cast<double>(all.size());
+  if (whole.has_unseen_faults && sums.unseen_faults)
+    made.faults_variance = made.faults_variance.value_or(0) + *sums.unseen_faults * *sums.unseen_faults;
   if (made.major_faults) made.minor_faults = whole.page_faults - std::min(whole.page_faults, *made.major_faults);
   return made;
 }
@@ -94,6 +96,7 @@ namespace adaptyst::lib {
 void context_part::merge(const context_part& other) {
   os_context::merge(other);
   page_faults += other.page_faults;
+  has_unseen_faults = has_unseen_faults || other.has_unseen_faults;
   window_deviations.resize(std::max(window_deviations.size(), other.window_deviations.size()));
   std::transform(other.window_deviations.begin(), other.window_deviations.end(), window_deviations.begin(),
                  window_deviations.begin(), std::plus<>());
@@ -140,7 +143,7 @@ void add_context(measurements& sum, const context_sums& from, const open_region_
                                       std::uint64_t wall_ns) {
       const auto found = by_path.find(path);
       const context_part whole = found != by_path.end() ? complete(found->second, from) : nothing_in(from);
-      os_context made = settle(whole);
+      os_context made = settle(whole, from);
       if (const auto one_of = from.account.faults_one_of; one_of && whole.page_faults == 0 && !made.faults_variance)
         made.faults_variance =
             from.unseen_faults ? *from.unseen_faults * *from.unseen_faults : of_one_recorded(*one_of);
@@ -187,7 +190,7 @@ std::optional<os_context> sum_context(const context_sums& all) {
   if (all.account.threads == 0 && all.by_path.empty()) return std::nullopt;
   context_part sum = nothing_in(all);
   for (const auto& [path, sums] : all.by_path) sum.merge(complete(sums, all));
-  return settle(sum);
+  return settle(sum, all);
 }
 
 }  // namespace adaptyst::lib

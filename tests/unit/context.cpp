@@ -149,6 +149,17 @@ TEST_CASE("a path without any page fault in windows may have had those of a whol
   CHECK(all.rows[main_path].context->faults_variance == 9);
   REQUIRE(all.rows[exchange].context);
   CHECK(all.rows[exchange].context->faults_variance == 25'000'000);
+
+  // Together, such paths may have had those of one block.
+  for (const std::uint64_t path : {advect, exchange}) {
+    sampled.by_path[path].page_faults = 7;
+    sampled.by_path[path].has_unseen_faults = true;
+  }
+  all = program();
+  add_context(all, sampled, {});
+  for (const std::uint64_t path : {advect, exchange}) CHECK(all.rows[path].context->faults_variance == 25'000'000);
+  CHECK(all.rows[main_path].context->faults_variance == 25'000'009);
+  CHECK(adaptyst::lib::sum_context(sampled)->faults_variance == 25'000'009);
 }
 
 TEST_CASE("a row without drawn switches is an estimate if switches are sampled") {
