@@ -3,25 +3,35 @@
 #include <adaptyst/region.hpp>
 #include <dlfcn.h>
 #include <elf.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <csignal>
+#include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <thread>
 
+#include "../../lib/session/observer.hpp"
 #include "collecting.hpp"
 
 namespace {
@@ -429,6 +439,135 @@ TEST_CASE("Page faults far beyond the budget are recorded in windows, and their 
   }
   const adaptyst::os_context& calm = find_context(sampled.profile, {"calm"});
   CHECK(*calm.minor_faults < sampled.storm / 1000);
+}
+
+namespace {
+
+// Counts its page faults where others can read them.
+void touch_for(double seconds, std::atomic<std::uint64_t>& faults) {
+  constexpr std::size_t page = 4096, pages = 256;
+  void* const memory = mmap(nullptr, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(memory != MAP_FAILED);
+  madvise(memory, pages * page, MADV_NOHUGEPAGE);
+  for (const double begin_ns = cpu_ns(); cpu_ns() < begin_ns + seconds * 1000 * ms;) {
+    ADAPTYST_REGION("outside");
+    for (std::size_t at = 0; at != pages; ++at) static_cast<void>(static_cast<const volatile char*>(memory)[at * page]);
+    madvise(memory, pages * page, MADV_DONTNEED);
+    faults += pages;
+  }
+  munmap(memory, pages * page);
+}
+
+constexpr const char* from_outside = "report=none,engine=ebpf,context=cpu,faults,overhead=2%";
+
+// `other`: page faults that may be counted or not.
+void check_outside(const adaptyst::profile& in, std::uint64_t truth, double seconds, double other) {
+  const adaptyst::os_context& estimated = find_context(in, {"outside"});
+  REQUIRE(in.context);
+  INFO(*estimated.minor_faults << " of " << truth << " page faults, standard error "
+                               << std::sqrt(estimated.faults_variance.value_or(0)));
+  CHECK(in.context->lost.count(adaptyst::loss_reason::not_attached) == 0);
+  if (static_cast<double>(truth) < 100'000 * seconds) return;  // they need no windows
+  REQUIRE(in.context->faults_one_of);
+  REQUIRE(estimated.faults_variance);
+  CHECK(std::abs(static_cast<double>(*estimated.minor_faults) - static_cast<double>(truth)) <
+        4.5 * std::sqrt(*estimated.faults_variance) + other);
+}
+
+}  // namespace
+
+TEST_CASE("Page faults of a running process are recorded in windows after an observer has attached") {
+  void* const shared =
+      mmap(nullptr, sizeof(std::atomic<std::uint64_t>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(shared != MAP_FAILED);
+  auto& faults = *new (shared) std::atomic<std::uint64_t>(0);
+  const pid_t child = fork();
+  if (child == 0) {
+    touch_for(20, faults);
+    _exit(0);
+  }
+  while (faults == 0) std::this_thread::sleep_for(1ms);
+  std::uint64_t before = 0;
+  const adaptyst::profile profile = [&] {
+    adaptyst::observer watching(from_outside, child);
+    watching.attach(child);
+    before = faults;
+    const auto end = clock_type::now() + 1500ms;
+    watching.run(1, {}, [&] { return clock_type::now() < end ? std::optional(10) : std::nullopt; });
+    return watching.stop();
+  }();
+  const std::uint64_t truth = faults - before;
+  kill(child, SIGKILL);
+  CHECK(waitpid(child, nullptr, 0) == child);
+  munmap(shared, sizeof faults);
+  check_outside(profile, truth, 1.5, 20'000);
+}
+
+namespace {
+
+// Returns 0 if the profile of a program with refused windows is right.
+int run_with_refused_windows() {
+  adaptyst::collector collector(from_outside);
+  sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_bpf, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 17, 0, 1),  // BPF_RAW_TRACEPOINT_OPEN
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog filter{std::size(program), program};
+  if (collector.error() != nullptr || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+      syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter) != 0)
+    return 1;
+  std::atomic<std::uint64_t> faults{0};
+  touch_for(0.6, faults);
+  const adaptyst::profile profile = collector.stop();
+  if (faults < 60'000) return 0;  // they need no windows
+  const adaptyst::region& row = support::find(profile, {"outside"});
+  const bool is_counted = profile.context && profile.context->lost.count(adaptyst::loss_reason::not_attached) != 0;
+  return is_counted && row.context && !row.context->minor_faults ? 0 : 2;
+}
+
+}  // namespace
+
+TEST_CASE("Windows that the kernel refuses are counted, and numbers of page faults are absent") {
+  const pid_t child = fork();
+  if (child == 0) _exit(run_with_refused_windows());
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+}
+
+// Runs as a program of its own, and again after exec().
+TEST_CASE("touches pages for others", "[.touches]") {
+  std::atomic<std::uint64_t> faults{0};
+  touch_for(0.7, faults);
+  if (std::getenv("AGAIN") != nullptr) return;
+  setenv("AGAIN", "no", 1);
+  execl("/proc/self/exe", "live_context", "[.touches]", nullptr);
+}
+
+TEST_CASE("Page faults in windows are those of a program and of the program after exec()") {
+  int ready[2];
+  REQUIRE(pipe(ready) == 0);
+  adaptyst::observer watching(from_outside);
+  const pid_t child = fork();
+  if (child == 0) {
+    char byte = 0;
+    if (read(ready[0], &byte, 1) != 1) _exit(1);
+    setenv("ADAPTYST_OBSERVER", watching.socket().c_str(), 1);
+    execl("/proc/self/exe", "live_context", "[.touches]", nullptr);
+    _exit(1);
+  }
+  watching.expect(child, {"live_context"});
+  REQUIRE(write(ready[1], "", 1) == 1);
+  for (const int end : ready) close(end);
+  int status = -1;
+  rusage used{};
+  watching.run(1, {}, [&] { return wait4(child, &status, WNOHANG, &used) == 0 ? std::optional(10) : std::nullopt; });
+  CHECK(status == 0);
+  check_outside(watching.stop(), static_cast<std::uint64_t>(used.ru_minflt), 1.4, 20'000);
 }
 
 TEST_CASE("Switches are those that getrusage() counts") {
