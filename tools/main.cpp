@@ -6,6 +6,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -113,7 +114,7 @@ void complain_of_usage(const CLI::App& program, const CLI::ParseError& wrong) {
                               chosen.empty() ? "--help" : "help " + command.get_name()));
 }
 
-using place = std::vector<const char*>::iterator;
+using place = std::vector<std::string>::iterator;
 
 // Whether a word is neither an option of `diff` nor the value of one.
 bool has_file(place word, place end) {
@@ -128,12 +129,28 @@ bool has_file(place word, place end) {
   return false;
 }
 
-// `diff OLD... -- NEW...`: CLI11 does not keep the position of the "--", so it is replaced by an option.
-std::vector<const char*> list_words(int count, char** arguments) {
-  std::vector<const char*> words(arguments, arguments + count);
-  if (count < 2 || std::string_view(arguments[1]) != "diff") return words;
-  const auto mark = std::find(words.begin(), words.end(), std::string_view("--"));
-  if (mark != words.end() && has_file(words.begin() + 2, mark)) *mark = tools::after_mark;
+// CLI11 splits an argument such as "[a,b]", which a program to run may have: it does not, if a character is added.
+constexpr char protection = '\1';
+
+bool is_protected(const std::string& word) { return !word.empty() && word.front() == '[' && word.back() == protection; }
+
+std::string unprotected(std::string word) {
+  if (is_protected(word)) word.pop_back();
+  return word;
+}
+
+// The arguments of `adaptyst`. `diff OLD... -- NEW...`: CLI11 does not keep the position of the "--", so it is replaced by an
+// option.
+std::vector<std::string> list_words(int count, char** arguments) {
+  std::vector<std::string> words(arguments + 1, arguments + count);
+  const auto mark = std::find(words.begin(), words.end(), "--");
+  if (words.empty() || mark == words.end()) return words;
+  if (words.front() == "diff") {
+    if (has_file(words.begin() + 1, mark)) *mark = tools::after_mark;
+    return words;
+  }
+  for (auto word = mark; word != words.end(); ++word)
+    if (is_protected(*word) || (!word->empty() && word->front() == '[' && word->back() == ']')) *word += protection;
   return words;
 }
 
@@ -148,6 +165,9 @@ int run(int count, char** arguments) {
   // Before the subcommands, which inherit it.
   program.formatter(std::make_shared<tools::terminal_help>());
   for (const auto add : commands) add(program);
+  for (CLI::App* const command : program.get_subcommands([](CLI::App*) { return true; }))
+    for (CLI::Option* const option : command->get_options([](CLI::Option* of) { return of->get_positional(); }))
+      option->transform(unprotected);
   // After the subcommands, which would inherit it.
   program.footer(
       "$ adaptyst run -- ./solver\n"
@@ -160,8 +180,9 @@ int run(int count, char** arguments) {
     return tools::bad_input;
   }
   try {
-    const std::vector<const char*> words = list_words(count, arguments);
-    program.parse(count, words.data());
+    std::vector<std::string> words = list_words(count, arguments);
+    std::reverse(words.begin(), words.end());  // as CLI11 wants them
+    program.parse(std::move(words));
   } catch (const CLI::RuntimeError& ended) {
     return ended.get_exit_code();
   } catch (const CLI::ParseError& stopped) {

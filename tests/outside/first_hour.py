@@ -106,6 +106,13 @@ def case_not_there():
     failures.check(done.returncode == 127 and (work / "none.json").exists(), "a program that ends so", done.stderr)
 
 
+def case_words_of_a_program():
+    words = ["[a,b]", "[]", "[.x]", "", "--", "-o", "--help", "a=b", "{c}", "'d'", '"e"', "%f", "g,h", "\\"]
+    done = run("--format=none", "--", "printf", "%s\n", *words)
+    failures.equal(done.stdout.splitlines(), words, "arguments of a program are left as they are")
+    failures.equal(run("--format=none", "--", "[", "a", "=", "b", "]").returncode, 1, "a program whose last argument is ]")
+
+
 def case_statuses():
     """As docs/cli.md has them."""
     profile, slower = work / "profile.json", work / "slower.json"
