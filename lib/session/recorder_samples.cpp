@@ -95,12 +95,12 @@ class journalled_samples final : public sample_source, public scope_taker {
                      noter note, name_finder has_name)
       : only_(only),
         off_core_(std::move(off_core)),
-        unwinder_(make_unwinder(only ? stack_choice::frame_pointers : options.stacks)),
+        unwinder_(make_unwinder(choose_stacks(options, only.has_value()))),
         sampler_(ns_per_second / options.find_frequency(unwinder_ != nullptr)),
         note_(std::move(note)),
         has_name_(std::move(has_name)),
         frame_pointer_period_ns_(ns_per_second / options.find_frequency(false)),
-        must_copy_(options.stacks == stack_choice::dwarf) {
+        must_copy_(options.stacks == stack_choice::dwarf && !only) {
     if (options.samples == sample_choice::timer) {
       use_timers();
       return;
@@ -410,6 +410,10 @@ class journalled_samples final : public sample_source, public scope_taker {
     if (samples == 1) newest_ns_ = taken_ns_;
   }
 
+  // Only on request, a collector adds a process to the program, and copies: ranks share the room of rings.
+  static stack_choice choose_stacks(const options& of, bool is_own) {
+    return is_own && of.stacks == stack_choice::automatic ? stack_choice::frame_pointers : of.stacks;
+  }
   static std::unique_ptr<stack_unwinder> make_unwinder(stack_choice chosen) {
     if (chosen == stack_choice::frame_pointers) return nullptr;
     if (stack_unwinder::needed_registers() == 0) {

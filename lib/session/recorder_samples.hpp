@@ -14,7 +14,7 @@
 namespace adaptyst::lib {
 
 // Without `off_core`, takes no times off a core. For all processes without `only`; else for the threads of `only`, this process,
-// without those of this library: stacks follow frame pointers, because a child process would have to unwind copies.
+// without those of this library: copied stacks, which a child process unwinds, only with stacks=dwarf.
 // With samples=timer, not for `only`. Throws error if the kernel refuses.
 //
 // `off_core`: adds its times off a core and its names of functions of the kernel. For stacks=dwarf without samples=timer,

@@ -71,21 +71,19 @@ std::unique_ptr<thread_context> request_samples(const options& options, subject 
   }
 }
 
-// Only an observer copies stacks, and their regions are from recorders, which do not have functions.
-options settle_stacks(options chosen, bool is_own) {
-  if (chosen.stacks != stack_choice::dwarf || !chosen.wants_samples()) return chosen;
-  if (!is_own && chosen.functions.empty()) return chosen;
-  complain(
-      error("stacks=dwarf is not possible here: stacks follow frame pointers", "stacks", 0,
-            is_own ? "use adaptyst run or attach; for ranks, --node in place of --with mpi" : "leave out functions")
-          .what());
+// The regions of copied stacks are from recorders, which do not have functions.
+options settle_stacks(options chosen) {
+  if (chosen.stacks != stack_choice::dwarf || !chosen.wants_samples() || chosen.functions.empty()) return chosen;
+  complain(error("stacks=dwarf is not possible with functions: stacks follow frame pointers", "stacks", 0,
+                 "leave out functions")
+               .what());
   chosen.stacks = stack_choice::frame_pointers;
   return chosen;
 }
 
 // Without samples=timer if the programs cannot sample themselves.
 options settle_samples(options chosen, bool is_own) {
-  chosen = settle_stacks(std::move(chosen), is_own);
+  chosen = settle_stacks(std::move(chosen));
   if (chosen.samples != sample_choice::timer || (!is_own && chosen.engine != engine_choice::ebpf)) return chosen;
   complain(error(is_own ? "samples=timer is not possible for a collector in the program: the kernel must sample"
                         : "samples=timer is not possible with engine=ebpf, which samples by itself",

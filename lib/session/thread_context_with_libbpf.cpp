@@ -24,7 +24,7 @@ class probed_threads final : public thread_context {
         filter_(subject.is_listed ? process_filter::listed : process_filter::this_process),
         could_copy_(options.stacks == stack_choice::automatic && subject.is_listed && options.functions.empty() &&
                     stack_unwinder::needed_registers() != 0) {
-    if (options.wants_samples() && options.stacks == stack_choice::dwarf) start_copies(options);
+    if (options.wants_samples() && options.stacks == stack_choice::dwarf) start_copies(options, subject);
     if (options.wants_samples() && !copies_) try_step([&] { waits_ = start(sampling_, options, false); });
     if (options.context.counters) try_step([&] { counters_.emplace(probes_, hardware_events()); });
   }
@@ -137,13 +137,14 @@ class probed_threads final : public thread_context {
     return source;
   }
   // Leaves `copies_` empty, and complains, if the kernel refuses copies.
-  void start_copies(const options& options) {
+  void start_copies(const options& options, subject subject) {
     sampler_options chosen{filter_};
     chosen.only_off_core = true;
     try {
       auto off_core = std::make_unique<sampler>(probes_, chosen);
       sampler* const source = off_core.get();
-      copies_ = make_recorder_samples(options, {}, std::move(off_core));
+      copies_ = make_recorder_samples(options, subject.is_listed ? std::nullopt : std::optional(subject.process),
+                                      std::move(off_core));
       waits_ = source;
     } catch (const std::exception& failed) {
       report_frame_pointers(to_error(failed));

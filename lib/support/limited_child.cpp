@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -76,8 +77,9 @@ void limited_child::start() noexcept {
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);  // they stay blocked in the child: handlers belong to the observer
   const pid_t parent = getpid();
+  const bool is_first_thread = syscall(SYS_gettid) == parent;  // it lives as long as the process
   child_ = fork();
-  if (child_ == 0) run(theirs.get(), parent);
+  if (child_ == 0) run(theirs.get(), parent, is_first_thread);
   const int number = errno;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   started_ns_ = detail::monotonic_ns();
@@ -100,8 +102,9 @@ void limited_child::report_missing(int number) {
                .what());
 }
 
-void limited_child::run(int socket, pid_t parent) noexcept {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+void limited_child::run(int socket, pid_t parent, bool is_of_first_thread) noexcept {
+  // Without the signal, the child ends when it next reads the socket.
+  if (!limits_.outlives_thread || is_of_first_thread) prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(0);
   enter_reading_child(socket);
   prctl(PR_SET_NAME, limits_.name);

@@ -35,6 +35,9 @@ class limited_child {
     std::uint64_t wall_ns;
     std::uint64_t bytes;    // memory beyond that of this process at the start
     unsigned ends_at_once;  // ended children without a pause before the next start
+    // Else the child ends with the thread that has started it. A child that remains keeps the memory of this process as
+    // of its start: start it early.
+    bool outlives_thread = false;
   };
 
   // `serve`: called in the child with its socket; the child ends when it returns.
@@ -80,7 +83,7 @@ class limited_child {
   void remove_ended() noexcept;
   void start() noexcept;
   void report_missing(int number);
-  [[noreturn]] void run(int socket, pid_t parent) noexcept;
+  [[noreturn]] void run(int socket, pid_t parent, bool is_of_first_thread) noexcept;
 
   limits limits_;
   std::function<void(int)> serve_;

@@ -15,8 +15,8 @@ namespace adaptyst::lib {
 
 namespace {
 
-constexpr limited_child::limits unwinding{"adaptyst-stacks", "stacks have no callers", 1'000'000'000,
-                                          5'000'000'000,     std::uint64_t{2} << 30U,  4};
+constexpr limited_child::limits unwinding{
+    "adaptyst-stacks", "stacks have no callers", 1'000'000'000, 5'000'000'000, std::uint64_t{2} << 30U, 4, true};
 constexpr std::size_t largest_copy = std::size_t{64} << 10U;
 
 struct order {

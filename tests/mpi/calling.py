@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
-from cases import run_cases  # noqa: E402
+from cases import Missing, run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
 import profiles  # noqa: E402
 
@@ -78,6 +78,20 @@ def case_c_program():
     profile = check_meeting(done, at, "C")
     failures.check("MPI_Allreduce: " in done.stderr and "rank 2" in done.stderr, "a finding names it", done.stderr)
     failures.equal([region for region in profile["regions"] if region["name"] == "MPI_Comm_dup"], [], "what we call is not the program's")
+
+
+def case_copied_stacks():
+    """The library of MPI has no frame pointers."""
+    done, at = start(3, program("plain_ranks"), options=("--stacks=dwarf", "--sample-frequency=997", "--output=rank-%r.folded"))
+    if "cannot sample stacks with perf_event_open" in done.stderr:
+        raise Missing("stack samples")
+    failures.equal(done.returncode, 0, f"status: {done.stderr[-2000:]}")
+    failures.check("frame pointers" not in done.stderr, "stacks are copied", done.stderr)
+    lines = [line.rpartition(" ") for rank in (0, 1) for line in (at / f"rank-{rank}.folded").read_text().splitlines()]
+    waits = [(stack, int(number)) for stack, _, number in lines if ";MPI_Allreduce;[on-cpu];" in stack]
+    called = sum(number for stack, number in waits if re.search(";main;.*PMPI_Allreduce;.+", stack))
+    failures.check(called > 0.8 * sum(number for _, number in waits) > 0, "the callers inside and outside of MPI", waits)
+    failures.check(read(at)["samples"]["unwinding_ns"] > 0, "the cost of stacks", done.stderr)
 
 
 def case_launcher_below():
