@@ -1,10 +1,14 @@
 // many_threads SHORT TOGETHER SECONDS: SHORT threads that each pass a region and end, 50 at once, then TOGETHER threads
 // at once, which sleep before they compute.
-// Each allocates a block of 1,000 bytes in its region. Prints how many have done so.
+// Each allocates a block of 1,000 bytes in its region. Prints how many have done so, and the number of tests whether a thread
+// lives.
 #include <adaptyst/region.hpp>
+#include <dlfcn.h>
 #include <pthread.h>
+#include <sys/syscall.h>
 
 #include <atomic>
+#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -12,7 +16,7 @@
 
 namespace {
 
-std::atomic<unsigned> short_ones{0}, together{0};
+std::atomic<unsigned> short_ones{0}, together{0}, tests{0};
 pthread_barrier_t all_are_here;
 unsigned pause_s = 0;
 
@@ -34,6 +38,7 @@ void* pass_once(void*) {
 }
 
 void* meet(void*) {
+  { ADAPTYST_REGION("comes"); }
   pthread_barrier_wait(&all_are_here);
   const timespec pause{static_cast<time_t>(pause_s), 0};
   nanosleep(&pause, nullptr);
@@ -59,6 +64,18 @@ void run(unsigned threads, void* (*work)(void*)) {
 
 }  // namespace
 
+// Stands before the function of the C library, for the recorder as well.
+extern "C" long syscall(long number, ...) {
+  va_list all;
+  va_start(all, number);
+  long words[6];
+  for (long& word : words) word = va_arg(all, long);
+  va_end(all);
+  if (number == SYS_tgkill) ++tests;
+  static const auto next_syscall = reinterpret_cast<long (*)(long, ...)>(dlsym(RTLD_NEXT, "syscall"));
+  return next_syscall(number, words[0], words[1], words[2], words[3], words[4], words[5]);
+}
+
 int main(int, char** arguments) {
   const auto number = [&](int at) { return static_cast<unsigned>(std::atoi(arguments[at])); };
   constexpr unsigned at_once = 50;
@@ -66,6 +83,6 @@ int main(int, char** arguments) {
   pause_s = number(3);
   pthread_barrier_init(&all_are_here, nullptr, number(2));
   run(number(2), meet);
-  std::printf("short %u together %u\n", short_ones.load(), together.load());
+  std::printf("short %u together %u tests %u\n", short_ones.load(), together.load(), tests.load());
   return 0;
 }

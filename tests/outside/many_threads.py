@@ -14,6 +14,8 @@ import profiles  # noqa: E402
 ADAPTYST, PROGRAM = sys.argv[1:3]
 SHORT, TOGETHER, DESCRIPTORS, MAX_MIB, MAX_SECONDS = 10_000, 2_000, 512, 64, 100
 FEW_DESCRIPTORS = 64  # if each thread is not opened by itself
+MAX_TESTS = 64  # whether another thread lives
+FEW = 500  # threads at once, for which each machine has memory
 failures = Failures()
 work = scratch(0o777)
 started = []
@@ -71,9 +73,12 @@ def load():
     return profiles.read((work / "p.json").read_text(encoding="utf-8"))
 
 
-def observe(*options):
-    printed = watch(start_observer("run", "--with=none", *options, "--", PROGRAM, SHORT, TOGETHER, 0), options[0], FEW_DESCRIPTORS)
-    failures.equal(printed, f"short {SHORT} together {TOGETHER}\n", f"{options}: the program ends as ever")
+def observe(*options, short=SHORT, together=TOGETHER):
+    printed = watch(start_observer("run", "--with=none", *options, "--", PROGRAM, short, together, 0), options[0], FEW_DESCRIPTORS)
+    done, tests = printed.split(" tests ")
+    failures.equal(done, f"short {short} together {together}", f"{options}: the program ends as ever")
+    # A thread whose recorder has no memory tries it again at its second event.
+    failures.check(int(tests) <= MAX_TESTS * (short + 2 * together), "a new thread tests few others", tests)
     return load()
 
 
@@ -98,6 +103,13 @@ def case_sampled():
     failures.equal(profile["samples"]["lost"].get("too_many_threads", 0), 0, "children inherit the clock of the program")
 
 
+def case_few_sampled():
+    """Samples need a ring of events for each thread; its memory is not that of other threads."""
+    profile = observe("--context=samples", "--stacks=frame-pointers", short=0, together=FEW)
+    failures.equal(profile["accounting"]["lost"], {}, "nothing is lost")
+    failures.equal(rows(profile)["together"]["count"], FEW, "events")
+
+
 def case_attached():
     """Each thread that exists needs a descriptor; those without are counted."""
     program = start(*AS_NOBODY, PROGRAM, 50, TOGETHER, 5)
@@ -107,7 +119,7 @@ def case_attached():
         time.sleep(0.05)
     watch(start_observer("attach", "--context=samples", "--stacks=frame-pointers", program.pid), "attach", DESCRIPTORS * 3 // 4)
     printed, _ = program.communicate(timeout=60)
-    failures.equal((program.returncode, printed), (0, f"short 50 together {TOGETHER}\n"), "the program ends as ever")
+    failures.equal((program.returncode, printed.split(" tests ")[0]), (0, f"short 50 together {TOGETHER}"), "the program ends as ever")
     lost = load()["samples"]["lost"].get("too_many_threads", 0)
     failures.check(TOGETHER - DESCRIPTORS <= lost <= TOGETHER, "threads without a descriptor", lost)
 
