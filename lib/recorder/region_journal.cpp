@@ -8,9 +8,16 @@ namespace adaptyst::lib {
 namespace {
 
 constexpr std::size_t max_journal_threads = std::size_t{1} << 16;
-constexpr std::size_t max_search_steps = 4096;  // more only if a program pretends that its scopes do not nest
+constexpr std::size_t max_open_scopes = 4096;
+// A search visits the scopes of two blocks, and skips the blocks between them.
+constexpr std::size_t scopes_of_block = 1024;
 
 }  // namespace
+
+void region_journal::thread_scopes::note_begin(std::size_t at) {
+  if (at % scopes_of_block == 0) begins.push_back(ended[at].begin_ns);
+  else begins.back() = std::min(begins.back(), ended[at].begin_ns);
+}
 
 void region_journal::begin(trace_reader& reader, const process_state& state, const std::set<std::uint32_t>& threads) {
   begun_ns_ = detail::monotonic_ns();
@@ -25,7 +32,8 @@ void region_journal::add(const traced_event& event) {
     missing_ns_ = std::max(missing_ns_, event.end_ns);
     return;
   }
-  std::vector<ended_scope>& ended = threads_[event.thread].ended;
+  thread_scopes& of = threads_[event.thread];
+  std::vector<ended_scope>& ended = of.ended;
   // The search needs the order of their ends. Corrections of a tick clock are within this time; else it is damage.
   constexpr std::uint64_t max_correction_ns = 10'000;
   const std::uint64_t end_ns = ended.empty() ? event.end_ns : std::max(event.end_ns, ended.back().end_ns);
@@ -34,6 +42,7 @@ void region_journal::add(const traced_event& event) {
     return;
   }
   ended.push_back({event.begin_ns, end_ns, event.site->path});
+  of.note_begin(ended.size() - 1);
   ++kept_;
 }
 
@@ -45,7 +54,7 @@ void region_journal::end(const trace_reader& reader, bool is_complete) {
   for (auto& [thread, of] : threads_) of.open.clear();
   for (const auto& [thread, open] : open_) {
     if (open.empty()) continue;
-    if (open.size() > max_search_steps) is_open_known_ = false;
+    if (open.size() > max_open_scopes) is_open_known_ = false;
     std::vector<ended_scope>& to = threads_[thread].open;
     for (const trace_reader::open_scope& scope : open) to.push_back({reader.to_our_clock(scope.begin), 0, scope.path});
   }
@@ -57,11 +66,13 @@ std::optional<std::uint64_t> region_journal::find(std::uint32_t thread, std::uin
   if (found == threads_.end()) return 0;
   const thread_scopes& of = found->second;
   // Scopes nest, so the first to end after this time that had begun is the innermost of the ended ones.
-  auto ended = std::upper_bound(of.ended.begin(), of.ended.end(), time_ns,
-                                [](std::uint64_t time, const ended_scope& scope) { return time < scope.end_ns; });
-  for (std::size_t steps = 0; ended != of.ended.end() && ended->begin_ns > time_ns; ++ended)
-    if (++steps > max_search_steps) return std::nullopt;
-  const ended_scope* innermost = ended != of.ended.end() ? &*ended : nullptr;
+  const auto ended = std::upper_bound(of.ended.begin(), of.ended.end(), time_ns,
+                                      [](std::uint64_t time, const ended_scope& scope) { return time < scope.end_ns; });
+  auto at = static_cast<std::size_t>(ended - of.ended.begin());
+  while (at < of.ended.size() && of.ended[at].begin_ns > time_ns)
+    for (++at; at < of.ended.size() && at % scopes_of_block == 0 && of.begins[at / scopes_of_block] > time_ns;)
+      at += scopes_of_block;
+  const ended_scope* innermost = at < of.ended.size() ? &of.ended[at] : nullptr;
   for (const ended_scope& open : of.open)
     if (open.begin_ns <= time_ns && (innermost == nullptr || open.begin_ns > innermost->begin_ns)) innermost = &open;
   if (innermost == nullptr) return 0;
@@ -69,14 +80,20 @@ std::optional<std::uint64_t> region_journal::find(std::uint32_t thread, std::uin
 }
 
 void region_journal::forget(std::uint64_t until_ns) {
+  constexpr std::size_t part = 4;  // fewer scopes stay: to move the others takes longer than to keep these
   missing_ns_ = std::max(missing_ns_, until_ns);
   for (auto entry = threads_.begin(); entry != threads_.end();) {
-    std::vector<ended_scope>& ended = entry->second.ended;
-    const auto end =
-        std::find_if(ended.begin(), ended.end(), [&](const ended_scope& scope) { return scope.end_ns >= until_ns; });
-    kept_ -= static_cast<std::size_t>(end - ended.begin());
-    ended.erase(ended.begin(), end);
-    entry = ended.empty() ? threads_.erase(entry) : std::next(entry);
+    thread_scopes& of = entry->second;
+    const auto end = std::partition_point(of.ended.begin(), of.ended.end(),
+                                          [&](const ended_scope& scope) { return scope.end_ns < until_ns; });
+    const auto number = static_cast<std::size_t>(end - of.ended.begin());
+    if (number * part >= of.ended.size()) {
+      kept_ -= number;
+      of.ended.erase(of.ended.begin(), end);
+      of.begins.clear();
+      for (std::size_t at = 0; at != of.ended.size(); ++at) of.note_begin(at);
+    }
+    entry = of.ended.empty() ? threads_.erase(entry) : std::next(entry);
   }
 }
 

@@ -50,8 +50,11 @@ class region_journal {
     std::uint64_t begin_ns, end_ns, path;
   };
   struct thread_scopes {
-    std::vector<ended_scope> ended;  // by end
-    std::vector<ended_scope> open;   // as of begin(), without ends
+    std::vector<ended_scope> ended;     // by end
+    std::vector<std::uint64_t> begins;  // the earliest begin in each block of these
+    std::vector<ended_scope> open;      // as of begin(), without ends
+
+    void note_begin(std::size_t at);
   };
 
   std::unordered_map<std::uint32_t, thread_scopes> threads_;

@@ -39,7 +39,7 @@ namespace {
 constexpr std::size_t max_sample_rows = 16'384, max_sample_stacks = 8192, max_sample_frames = 127;
 constexpr std::size_t max_waiting_samples = std::size_t{1} << 16;
 constexpr std::size_t max_waiting_of_process = std::size_t{1} << 14;
-constexpr std::size_t max_kept_scopes = std::size_t{1} << 20;  // of all processes; programs may fill rings without end
+constexpr std::size_t max_kept_scopes = std::size_t{1} << 21;  // of all processes; programs may fill rings without end
 constexpr std::size_t max_journals = 4096;
 constexpr std::size_t max_named_processes = 1024;  // with names of functions
 constexpr std::uint64_t ns_per_second = 1'000'000'000;

@@ -40,6 +40,8 @@ namespace {
 
 // Short enough that a ring of 65,536 events does not fill between two reads at ten million events a second.
 constexpr std::chrono::milliseconds poll_interval{5};
+// If a ring overflows, the regions of all waiting samples are unknown. On a busy machine, reads are 30 ms late.
+constexpr std::uint64_t entries_of_samples = std::uint64_t{1} << 18;
 // For the symbols of files and the programs of the kernel.
 constexpr heap_room room_of_start{std::size_t{32} << 20, 0};
 constexpr std::uint64_t poll_interval_ns = 1'000'000'000;
@@ -219,6 +221,8 @@ void session::start_with(std::unique_ptr<source> chosen, clock_pair before) {
       timeline_->follow(context_->scopes());
     }
     terms_.trace_entries = timeline_ ? options_.trace_events : 0;
+    if (context_ && context_->scopes() != nullptr)
+      terms_.trace_entries = std::max(terms_.trace_entries, entries_of_samples);
     if (own_ != nullptr) {
       if (context_)
         for (const process_object& object : own_->objects()) context_->attach(object.file);

@@ -3,6 +3,7 @@
 //   fixed, random   loops of 70 and 30 microseconds, the same ones each time or anew at random; prints the wall shares
 //   chain           computes in outer > middle > inner, sleeps in rest > doze
 //   short           regions "first" and "second" of about a microsecond, each with a function of its own
+//   burst           200,000 of these regions, while the parent process is stopped
 //
 // At the end it prints its CPU time in microseconds. Built with COLLECTING, it has its own collector, prints the CPU time of
 // the main thread after the collector's start. `chain` then also forks a child process that computes in in_child(), and
@@ -13,12 +14,14 @@
 #include <adaptyst/profile.hpp>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <optional>
 #include <vector>
 #endif
+
+#include <signal.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
@@ -96,18 +99,28 @@ __attribute__((noinline)) void in_first() {
 __attribute__((noinline)) void in_second() {
   for (int step = 0; step != 400; ++step) sink = sink + 3;
 }
+void run_rounds(int rounds) {
+  for (int round = 0; round != rounds; ++round) {
+    {
+      ADAPTYST_REGION("first");
+      in_first();
+    }
+    ADAPTYST_REGION("second");
+    in_second();
+  }
+}
 void run_short(double seconds) {
   ADAPTYST_REGION("around");
   const auto end = clock_type::now() + std::chrono::duration_cast<clock_type::duration>(duration<double>(seconds));
-  while (clock_type::now() < end)
-    for (int round = 0; round != 1000; ++round) {
-      {
-        ADAPTYST_REGION("first");
-        in_first();
-      }
-      ADAPTYST_REGION("second");
-      in_second();
-    }
+  while (clock_type::now() < end) run_rounds(1000);
+}
+void run_burst() {
+  ADAPTYST_REGION("around");
+  run_rounds(1);
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // the observer empties the rings
+  kill(getppid(), SIGSTOP);
+  run_rounds(100'000);
+  kill(getppid(), SIGCONT);
 }
 
 #ifdef COLLECTING
@@ -159,8 +172,10 @@ int main(int count, char** given) {
     rest(seconds / 2);
   } else if (what == "short") {
     run_short(seconds);
+  } else if (what == "burst") {
+    run_burst();
   } else {
-    std::fprintf(stderr, "usage: sampled fixed|random|chain|short SECONDS\n");
+    std::fprintf(stderr, "usage: sampled fixed|random|chain|short|burst SECONDS\n");
     return 2;
   }
 #ifdef COLLECTING

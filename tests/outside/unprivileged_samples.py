@@ -152,6 +152,14 @@ def case_short_regions():
     failures.check(right >= 0.99 * either, "at most 1 % of samples are in a wrong region", f"{either - right} of {either} us")
 
 
+def case_late_reads():
+    """The ring of a thread has room for 200,000 regions."""
+    observe(SAMPLED, "burst", 0)
+    made = profile()
+    samples = made["samples"]
+    failures.check(samples["lost"].get("region_unknown", 0) < 0.05 * samples["samples"] > 1, "regions are known", samples)
+
+
 def case_overhead_budget():
     """Most events of short regions are skipped, and samples may be in these."""
     observe(SAMPLED, "short", 2, overhead="1%")

@@ -145,19 +145,32 @@ TEST_CASE("scopes in another order than that of their ends have unknown regions"
   CHECK(journal.find(7, 1'000'000) == std::optional<std::uint64_t>(0));
 }
 
-TEST_CASE("a search in scopes that do not nest has an end") {
-  traced_site site;
-  site.path = 5;
+TEST_CASE("a region around many short ones is that of the times between these") {
+  traced_site inner, outer;
+  inner.path = 5, outer.path = 6;
   std::vector<traced_event> events;
-  for (std::uint64_t at = 0; at != 5000; ++at) {
+  constexpr std::uint64_t scopes = 10'000, step = 10, first = 1000, end = first + step * scopes;
+  for (std::uint64_t at = 0; at != scopes; ++at) {
     traced_event event;
-    event.site = &site;
+    event.site = &inner;
     event.thread = 7;
-    event.begin_ns = event.end_ns = 1000 + at;
+    event.begin_ns = first + step * at, event.end_ns = event.begin_ns + step / 2;
     events.push_back(event);
   }
-  region_journal journal;
-  take(journal, events);
-  CHECK_FALSE(journal.find(7, 10));
-  CHECK(journal.find(7, 1000 + 4000) == std::optional<std::uint64_t>(0));
+  traced_event around = events.back();
+  around.site = &outer;
+  around.begin_ns = first - step, around.end_ns = end;
+  for (const bool is_around : {true, false}) {
+    region_journal journal;
+    if (is_around) events.push_back(around);
+    else events.pop_back();
+    take(journal, events);
+    for (const std::uint64_t forgotten : {std::uint64_t{0}, first + scopes * step / 8, first + scopes * step / 2}) {
+      journal.forget(forgotten);
+      for (std::uint64_t time = std::max(forgotten, first - step); time < end; time += step / 2)
+        REQUIRE(journal.find(7, time) == std::optional<std::uint64_t>(time >= first && time % step == 0 ? inner.path
+                                                                      : is_around                       ? outer.path
+                                                                                                        : 0));
+    }
+  }
 }
