@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -76,16 +77,43 @@ void limited_child::start() noexcept {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);  // they stay blocked in the child: handlers belong to the observer
-  const pid_t parent = getpid();
-  const bool is_first_thread = syscall(SYS_gettid) == parent;  // it lives as long as the process
-  child_ = fork();
-  if (child_ == 0) run(theirs.get(), parent, is_first_thread);
+  child_ = fork_child(theirs.get());
   const int number = errno;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   started_ns_ = detail::monotonic_ns();
   if (child_ > 0) ++started_;
   else socket_.reset();
   errno = number;
+}
+
+// Returns its number; -1: it could not be forked.
+pid_t limited_child::fork_child(int socket) noexcept {
+  const pid_t parent = getpid();
+  const pid_t made = fork();
+  if (!limits_.is_orphan) {
+    if (made != 0) return made;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(0);
+    run(socket);
+  }
+  if (made == 0) {
+    const pid_t orphan = fork();
+    if (orphan == 0) run(socket);
+    const int number = errno;
+    const pid_t answer = orphan < 0 ? -number : orphan;
+    _exit(::send(socket, &answer, sizeof answer, MSG_NOSIGNAL) == sizeof answer ? 0 : 1);
+  }
+  if (made < 0) return made;
+  // A handler of the program may have waited for it.
+  while (waitpid(made, nullptr, 0) < 0 && errno == EINTR) {}
+  pid_t orphan = -EAGAIN;
+  if (::recv(socket_.get(), &orphan, sizeof orphan, MSG_DONTWAIT) != sizeof orphan) orphan = -EAGAIN;
+  if (orphan < 0) {
+    errno = -orphan;
+    return -1;
+  }
+  orphan_.reset(static_cast<int>(syscall(SYS_pidfd_open, orphan, 0)));
+  return orphan;
 }
 
 void limited_child::report_missing(int number) {
@@ -102,10 +130,7 @@ void limited_child::report_missing(int number) {
                .what());
 }
 
-void limited_child::run(int socket, pid_t parent, bool is_of_first_thread) noexcept {
-  // Without the signal, the child ends when it next reads the socket.
-  if (!limits_.outlives_thread || is_of_first_thread) prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(0);
+void limited_child::run(int socket) noexcept {
   enter_reading_child(socket);
   prctl(PR_SET_NAME, limits_.name);
   limit_resources(limits_.bytes);
@@ -162,6 +187,13 @@ void limited_child::remove_ended() noexcept {
       left_.end());
 }
 
+// An orphan without a descriptor ends when it has served its request.
+bool limited_child::has_ended() const noexcept {
+  if (!limits_.is_orphan) return waitpid(child_, nullptr, WNOHANG) != 0;
+  pollfd process{orphan_.get(), POLLIN, 0};
+  return !orphan_ || ::poll(&process, 1, 0) > 0;
+}
+
 void limited_child::end() noexcept {
   socket_.reset();  // it ends, unless it works on a request
   remove_ended();
@@ -170,14 +202,16 @@ void limited_child::end() noexcept {
   // Another function of the observer may have waited for it; then its number may be another process's.
   constexpr int max_attempts = 50;  // a thread that waits for a file may not end at once
   const timespec a_while{0, ns_per_ms};
-  bool has_ended = false;
+  bool is_left = true;
   for (int at = 0; at != max_attempts; ++at) {
-    has_ended = waitpid(child_, nullptr, WNOHANG) != 0;
-    if (has_ended) break;
-    kill(child_, SIGKILL);
+    is_left = !has_ended();
+    if (!is_left) break;
+    if (limits_.is_orphan) syscall(SYS_pidfd_send_signal, orphan_.get(), SIGKILL, nullptr, 0);
+    else kill(child_, SIGKILL);
     nanosleep(&a_while, nullptr);
   }
-  if (!has_ended) left_.push_back(child_);  // ensure() has reserved its place
+  if (is_left && !limits_.is_orphan) left_.push_back(child_);  // ensure() has reserved its place
+  orphan_.reset();
   child_ = -1;
   const std::uint64_t now_ns = detail::monotonic_ns();
   if (now_ns - started_ns_ > longest_pause_s * ns_per_second) ended_ = 0;

@@ -35,9 +35,9 @@ class limited_child {
     std::uint64_t wall_ns;
     std::uint64_t bytes;    // memory beyond that of this process at the start
     unsigned ends_at_once;  // ended children without a pause before the next start
-    // Else the child ends with the thread that has started it. A child that remains keeps the memory of this process as
-    // of its start: start it early.
-    bool outlives_thread = false;
+    // Then it is no child of this process, which may be a program that waits for all of its children. It keeps the memory of
+    // this process as of its start: start it early. Else it ends with the thread that has started it.
+    bool is_orphan = false;
   };
 
   // `serve`: called in the child with its socket; the child ends when it returns.
@@ -82,13 +82,16 @@ class limited_child {
   bool wait_for_room() noexcept;
   void remove_ended() noexcept;
   void start() noexcept;
+  pid_t fork_child(int socket) noexcept;
+  bool has_ended() const noexcept;
   void report_missing(int number);
-  [[noreturn]] void run(int socket, pid_t parent, bool is_of_first_thread) noexcept;
+  [[noreturn]] void run(int socket) noexcept;
 
   limits limits_;
   std::function<void(int)> serve_;
   descriptor socket_;
   pid_t child_ = -1;         // -1: none
+  descriptor orphan_;        // its process; before Linux 5.3, none
   std::vector<pid_t> left_;  // earlier children that have not ended yet
   unsigned started_ = 0, ended_ = 0;
   bool is_reported_ = false;

@@ -103,10 +103,10 @@ def case_hot_function():
     failures.equal(made["samples"].get("cost_ns"), None, "their cost is unknown")
 
 
-def collect(*arguments, frequency=997, overhead="none"):
+def collect(*arguments, frequency=997, overhead="none", stacks="auto"):
     for name in ("p.json", "p.folded"):
         (work / name).unlink(missing_ok=True)
-    options = f"report=none,engine=inline,overhead={overhead},sample_frequency={frequency},output=p.json;p.folded"
+    options = f"report=none,engine=inline,overhead={overhead},sample_frequency={frequency},stacks={stacks},output=p.json;p.folded"
     done = subprocess.run([*AS_NOBODY, COLLECTING, *map(str, arguments)], capture_output=True, text=True, cwd=work, timeout=60,
                           env={**PLAIN, "HOME": str(work), "ADAPTYST": options})
     failures.equal(done.returncode, 0, "the program ran")
@@ -133,6 +133,9 @@ def case_own_collector():
     right = sum(weight_of(stacks, "around", name, f"in_{name}()") for name in ("first", "second"))
     either = sum(weight_of(stacks, f"in_{name}()") for name in ("first", "second"))
     failures.check(right >= 0.99 * either > 0, "at most 1 % of samples are in a wrong region", f"{right} of {either} us")
+    collect("chain", 0.4, frequency=499, stacks="dwarf")
+    stacks = lines()
+    failures.check(weight_of(stacks, "main", "computes", "inner(double)") > 0.9 * weight_of(stacks) > 0, "a process that is no child unwinds copies", stacks)
     collect("random", 1.5, overhead="2%")
     samples = profile()["samples"]
     failures.check(samples["lost"].get("region_unknown", 0) < 0.3 * samples["samples"], "the budget permits regions of 30 us", samples)
