@@ -22,10 +22,14 @@ failures = Failures()
 work = scratch()
 
 
-def start(ranks, *words, options="output=all.json", before=(), behind=()):
+# MPICH's launcher kills other ranks if one ends with a status: its own status is then that of the signal, and reports are missing.
+KILLS_NO_RANK = ["-disable-auto-cleanup"] if IMPLEMENTATION == "mpich" else []
+
+
+def start(ranks, *words, options="output=all.json", before=(), behind=(), launcher=LAUNCHER):
     at = work / "-".join(map(str, (len(before), len(behind), ranks, *words)))
     at.mkdir()
-    done = subprocess.run([*before, *LAUNCHER, "-n", str(ranks), *behind, PROGRAM, *map(str, words)], capture_output=True, text=True, timeout=LIMIT,
+    done = subprocess.run([*before, *launcher, "-n", str(ranks), *behind, PROGRAM, *map(str, words)], capture_output=True, text=True, timeout=LIMIT,
                           check=False, cwd=at,
                           env={**os.environ, **ROOT_MAY, "ADAPTYST": f"engine=inline,overhead=none,{options}"})
     return done, at
@@ -140,12 +144,9 @@ def case_a_first_rank_that_is_late():
 
 
 def case_exit():
-    done, at = start(2, "exit")
+    done, at = start(2, "exit", launcher=[*LAUNCHER, *KILLS_NO_RANK])
     failures.equal(done.returncode, 7, "the program's status")
-    written = sorted(file.name for file in at.iterdir())
-    if IMPLEMENTATION == "mpich" and len(written) == 1:
-        return  # its launcher kills the others when one ends with a status
-    failures.equal(written, ["all-0.json", "all-1.json"], "each rank writes its own")
+    failures.equal(sorted(file.name for file in at.iterdir()), ["all-0.json", "all-1.json"], "each rank writes its own")
     failures.check("no report of all ranks" in done.stderr, "it is reported", done.stderr)
 
 
