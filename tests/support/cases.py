@@ -1,4 +1,5 @@
 """For tests that are scripts of several cases, each a function called case_…"""
+import resource
 import time
 
 from compiling import skip
@@ -6,6 +7,11 @@ from compiling import skip
 
 class Missing(Exception):
     """What a case needs, and is not here."""
+
+
+def cpu_s():
+    """CPU time of this script and of its ended children."""
+    return sum(used.ru_utime + used.ru_stime for used in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
 
 
 def run_cases(names, chosen, failures, started=()):
@@ -16,14 +22,14 @@ def run_cases(names, chosen, failures, started=()):
     made = 0
     try:
         for name in chosen or cases:
-            before, start = failures.count, time.monotonic()
+            before, start, cpu_before = failures.count, time.monotonic(), cpu_s()
             try:
                 cases[name]()
             except Missing as missing:
                 print(f"{name}: skipped: {missing}", flush=True)
                 continue
             made += 1
-            print(f"{name}: {'ok' if failures.count == before else 'FAILED'} {time.monotonic() - start:.1f} s", flush=True)
+            print(f"{name}: {'ok' if failures.count == before else 'FAILED'} {time.monotonic() - start:.1f} s, {cpu_s() - cpu_before:.1f} s of CPU time", flush=True)
     finally:
         for process in started:
             process.kill()
