@@ -391,8 +391,7 @@ def case_memory_of_rows():
         _, status, used = os.wait4(process, 0)
         failures.equal(status, 0, f"{words} ends as ever")
         failures.check(used.ru_maxrss < most_kb, f"{words} takes {used.ru_maxrss} KB")
-        read = profiles.read(profile.read_text())
-        account = read["accounting"]
+        account = profiles.read_member(profile.read_text(), "accounting")
         failures.equal(account["begun"], account["ended"] + account["open"] + sum(account["lost"].values()), f"{words}: the account")
         if words[0] == "recursion":
             failures.equal(account["ended"], 4000, "events of the recursion")

@@ -41,5 +41,11 @@ def with_paths(profile):
     return profile
 
 
+def read_member(text, name):
+    """One member of a profile: to read all of a file with 100 MB takes ten seconds."""
+    key = f'\n "{name}": '
+    return json.JSONDecoder().raw_decode(text, text.index(key) + len(key))[0]
+
+
 def read(text):
     return with_paths(json.loads(text))
