@@ -462,7 +462,7 @@ class uneven_work {
 TEST_CASE("of many intervals of 95 % the times lie in 95 %, with page faults and two threads on one core",
           "[coverage]") {
   const int repetitions = support::engine() == "inline" ? 100 : 40;
-  constexpr std::uint64_t times = 8000;
+  constexpr std::uint64_t times = 4000;
   cpu_set_t before, own_cpu;
   REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
   CPU_ZERO(&own_cpu);
@@ -477,7 +477,7 @@ TEST_CASE("of many intervals of 95 % the times lie in 95 %, with page faults and
     adaptyst::collector collector(support::options());
     uneven_work work;
     work();
-    set_step("uneven", ADAPTYST_STEP_RECORDER + 5);
+    set_step("uneven", ADAPTYST_STEP_RECORDER + 4);
     region last = support::find(collector.snapshot(), {"uneven"});
     for (int repetition = 0; repetition != repetitions; ++repetition) {
       const double begin_ns = thread_cpu_ns();
