@@ -22,7 +22,7 @@ failures = Failures()
 work = scratch()
 
 
-# MPICH's launcher kills other ranks if one ends with a status: its own status is then that of the signal, and reports are missing.
+# MPICH's launcher kills other ranks if one ends with a status: their reports are then missing.
 KILLS_NO_RANK = ["-disable-auto-cleanup"] if IMPLEMENTATION == "mpich" else []
 
 
@@ -70,6 +70,8 @@ def check_report(done, at, ranks, how, uneven_regions=1):
     failures.equal([machine["host"] for machine in profile["machines"]], [os.uname().nodename], f"{how}: the machine that all of them are on")
     failures.check(all(process.get("thread_list") for process in profile["processes"] if process.get("rank") is not None), f"{how}: their threads", profile["processes"])
     if uneven_regions is not None:
+        # On a machine that does other work, ranks may take equal times: less than 2 % is not reported.
+        uneven_regions = uneven_regions if imbalance >= 0.02 else 0
         failures.equal(done.stderr.count(": imbalance "), uneven_regions, f"{how}: nothing is reported for a region that takes no time to speak of")
     if ranks > 1:
         failures.equal(region(profile, "odd")["across_ranks"]["ranks"], ranks // 2, f"{how}: a region of some ranks")
