@@ -120,7 +120,7 @@ pair fresh_page_ns(const std::string& options) {
       [&] {
         adaptyst::collector collector("report=none," + options);
         require(collector);
-        if (!collector.snapshot().context) throw std::runtime_error("the kernel gives no context");
+        if (!collector.snapshot().context) throw std::runtime_error("there is no context: run as root, with eBPF");
         pages.touch_ns(10 * some_100_ms);  // the budget finds its step
         return pages.touch_ns(3 * some_100_ms);
       },
@@ -134,7 +134,7 @@ pair fresh_page_ns(const std::string& options) {
 
 void context(measurements& results) {
   if (!adaptyst::collector("engine=inline,overhead=none,report=none,context=cpu").snapshot().context)
-    throw std::runtime_error("the kernel gives no context");
+    throw std::runtime_error("there is no context: run as root, with eBPF");
   const pair of_region = alternately(
       rounds, [] { return region_ns("context=cpu"); }, [] { return region_ns("context=none"); });
   results["context_region_ns"] = of_region.first;

@@ -125,7 +125,8 @@ void kernel_memory(measurements& results) {
   const auto processors = static_cast<std::size_t>(std::max(libbpf_num_possible_cpus(), 1));
   adaptyst::collector collector("engine=ebpf,overhead=none,context=none,report=none");
   require(collector);
-  if (processors > machine) throw std::runtime_error("more processors than the machine of the figure");
+  if (processors > machine)
+    throw std::runtime_error("this machine has more processors than the figure is computed for");
   use_paths_everywhere(processors);
   std::size_t sum = 0;
   DIR* const descriptors = opendir("/proc/self/fd");

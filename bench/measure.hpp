@@ -26,7 +26,7 @@ namespace bench {
 
 using measurements = std::map<std::string, double>;
 
-// Reports an exception of `part()` as the reason for which figures are absent.
+// Prints the exception of `part()` as the reason why `figures` are absent.
 template <class Part>
 void try_measuring(const char* figures, Part&& part) {
   try {
@@ -119,7 +119,7 @@ class worker {
   double slice() {
     double figure = 0;
     send(socket_, "", 1, MSG_NOSIGNAL);
-    if (recv(socket_, &figure, sizeof figure, MSG_WAITALL) != sizeof figure) throw std::runtime_error(find_end());
+    if (recv(socket_, &figure, sizeof figure, MSG_WAITALL) != sizeof figure) throw std::runtime_error(wait_for_end());
     if (!std::isnan(figure)) return figure;
     std::string reason(4096, '\0');
     reason.resize(
@@ -151,7 +151,7 @@ class worker {
     answer(reason.data(), reason.size());
     return 1;
   }
-  std::string find_end() {
+  std::string wait_for_end() {
     int status = 0;
     waitpid(std::exchange(process_, -1), &status, 0);
     return WIFSIGNALED(status) ? "the process was ended by signal " + std::to_string(WTERMSIG(status))

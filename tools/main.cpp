@@ -129,12 +129,13 @@ bool has_file(place word, place end) {
   return false;
 }
 
-// CLI11 splits an argument such as "[a,b]", which a program to run may have: it does not, if a character is added.
+// CLI11 splits "[a,b]" at commas and removes the brackets, unless a character follows. Arguments of a program to run must not
+// change.
 constexpr char protection = '\1';
 
 bool is_protected(const std::string& word) { return !word.empty() && word.front() == '[' && word.back() == protection; }
 
-std::string unprotected(std::string word) {
+std::string remove_protection(std::string word) {
   if (is_protected(word)) word.pop_back();
   return word;
 }
@@ -165,9 +166,10 @@ int run(int count, char** arguments) {
   // Before the subcommands, which inherit it.
   program.formatter(std::make_shared<tools::terminal_help>());
   for (const auto add : commands) add(program);
+  // Positional arguments include those of the program to run.
   for (CLI::App* const command : program.get_subcommands([](CLI::App*) { return true; }))
     for (CLI::Option* const option : command->get_options([](CLI::Option* of) { return of->get_positional(); }))
-      option->transform(unprotected);
+      option->transform(remove_protection);
   // After the subcommands, which would inherit it.
   program.footer(
       "$ adaptyst run -- ./solver\n"
@@ -181,7 +183,7 @@ int run(int count, char** arguments) {
   }
   try {
     std::vector<std::string> words = list_words(count, arguments);
-    std::reverse(words.begin(), words.end());  // as CLI11 wants them
+    std::reverse(words.begin(), words.end());  // CLI11 reads the last element first
     program.parse(std::move(words));
   } catch (const CLI::RuntimeError& ended) {
     return ended.get_exit_code();

@@ -31,8 +31,8 @@ enum class output_form { json, table, html, trace, folded, speedscope, csv, ppro
 // rss: resident memory of processes; heap: also sampled allocations of regions; exact_heap: also each allocation.
 enum class memory_choice { none, rss, heap, exact_heap };
 
-// How the callers in samples are found. automatic: by frame pointers with eBPF; else as dwarf. dwarf: with the unwinding
-// tables of files.
+// How the callers in samples are found. automatic: by frame pointers with eBPF, and for a collector in
+// the program; otherwise as dwarf. dwarf: by the unwinding tables of files; if the kernel refuses copies, by frame pointers.
 enum class stack_choice { automatic, frame_pointers, dwarf };
 
 // How the recorder's stack samples are taken. automatic: by the kernel (perf_event_open); timer: by a timer of each thread, in

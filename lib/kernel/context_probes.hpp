@@ -60,7 +60,7 @@ class context_probes {
   // Thread switches, and page faults, so far; no page faults if the context has none. Thread-safe.
   struct loads {
     event_load switches, faults;
-    std::uint64_t even_faults_ns = 0;  // cost of page faults, without bursts in windows
+    std::uint64_t even_faults_ns = 0;  // cost of page faults; that of windows is spread over the next block (even_cost)
   };
   loads read_loads() const;
   // From now on, records one of 2^step page faults, or thread switches, at random; page faults in windows if that is chosen.
@@ -106,7 +106,7 @@ class context_probes {
   void set_window(unsigned state);
   void note_weight();
   event_load find_fault_load(const std::vector<std::uint64_t>& counts) const;
-  void note_cost(std::uint64_t now_ns, std::uint64_t next_ns);
+  void note_cost(std::uint64_t now_ns, std::uint64_t length_ns);
   void note_attaching(std::uint64_t began_ns);
   path_counts read_window_faults() const;
   void add_windows(context_sums& sums) const;

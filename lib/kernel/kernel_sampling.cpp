@@ -23,8 +23,7 @@ constexpr std::uint64_t min_windowed_cpu_ns = 500'000'000;
 // Calls have most of the share: a further window reduces the error more than further recorded events.
 constexpr double max_calling_share = 3.0 / 4;
 constexpr double max_windows = 64;
-// Also if programs remain attached for longer than a window: blocks of 5 s.
-constexpr double most_windows = 512;
+constexpr double max_windows_if_late = 512;  // if windows close late: blocks of 5 s
 
 }  // namespace
 
@@ -34,7 +33,7 @@ double kernel_sampling::calling_share(double calls, double elapsed_per_cpu) cons
   return (calls * attached_per_window_ + attaching) / windows_;
 }
 
-// Half from earlier windows: there may be only one since the last decision.
+// The mean of earlier and new windows, because there may be only one new window.
 void kernel_sampling::measure_windows(const event_load& now) {
   const auto windows = static_cast<double>(increase(last_.windows, now.windows));
   if (windows == 0) return;
@@ -48,7 +47,8 @@ void kernel_sampling::choose_windows(double calls, double elapsed_per_cpu, doubl
   const double limit = windows_ == 1 ? available : available / 2;
   windows_ = 1;
   if (calls <= limit) return;
-  const double most = std::min(max_windows * std::max(attached_per_window_ / expected_attached, 1.0), most_windows);
+  const double most =
+      std::min(max_windows * std::max(attached_per_window_ / expected_attached, 1.0), max_windows_if_late);
   windows_ = 2;
   const double of_all = 2 * calling_share(calls, elapsed_per_cpu);
   windows_ = static_cast<unsigned>(std::clamp(std::ceil(of_all / (max_calling_share * available)), 2.0, most));

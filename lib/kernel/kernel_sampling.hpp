@@ -33,10 +33,10 @@ struct event_load {
   std::uint64_t recording_ns = 0;  // CPU time for recorded ones, without calls
   // Sums over ended blocks of windows: length, estimated events, and estimated events while the programs were detached.
   std::uint64_t blocks_ns = 0, in_blocks = 0, uncalled = 0;
-  std::uint64_t attaching_ns =
-      0;  // CPU time of the program for attaching and detaching the programs, and for reading windows
-  std::uint64_t windows = 0,
-                attached_ns = 0;  // of ended blocks: one window each, and the time for which programs were attached
+  // CPU time of the program for attaching and detaching the programs, and for reading windows.
+  std::uint64_t attaching_ns = 0;
+  // Ended blocks, each with one window, and the time for which the programs were attached in them.
+  std::uint64_t windows = 0, attached_ns = 0;
 
   // CPU time in which the kernel calls the BPF programs, attaches and detaches them.
   std::uint64_t calling_ns(const event_kind& kind) const noexcept {
@@ -62,7 +62,7 @@ class kernel_sampling {
   // The programs are to be attached in one of this many windows; 1: all the time.
   unsigned windows() const noexcept { return windows_; }
   unsigned step() const noexcept { return step_; }
-  // The number of processors that the observed processes used at the last decision.
+  // Mean number of processors that the observed processes used between the last two decisions.
   double busy_cpus() const noexcept { return busy_cpus_; }
   // The mean delay of an event while the programs are attached. call_ns is measured with instructions between the events;
   // in a loop with page faults only, the delay was half of call_ns.
@@ -71,10 +71,11 @@ class kernel_sampling {
   }
 
  private:
-  static constexpr double expected_attached = 1.4;  // until the next call of the timer
+  // In lengths of a window, before the first measurement: a timer closes windows late.
+  static constexpr double expected_attached = 1.4;
 
-  // `calls`: the share of the CPU time for calls by all events. `available`: the share for this kind of event.
   void measure_windows(const event_load& now);
+  // `calls`: the share of the CPU time for calls by all events. `available`: the share for this kind of event.
   void choose_windows(double calls, double elapsed_per_cpu, double available);
   double calling_share(double calls, double elapsed_per_cpu) const;
   double estimate_events(const event_load& now, double elapsed) const;

@@ -74,7 +74,7 @@ class open_links {
     if (descriptor >= 0) add(descriptor);
     return descriptor;
   }
-  // The same for closing. Links are closed at the same time, since each waits for the kernel.
+  // Closes a link while no child can be forked. Several threads may close links at once, because each close waits for the kernel.
   void close(int descriptor) {
     const change now(*this);
     {
@@ -85,7 +85,7 @@ class open_links {
   }
 
  private:
-  // A child that is forked meanwhile would have a descriptor that it does not close.
+  // While one exists, fork() waits: the child would keep a descriptor that is not in the set.
   class change {
    public:
     explicit change(open_links& of) : of_(of) {

@@ -51,7 +51,7 @@ class window_block {
   bool is_open() const { return opened_ns_ != 0 && closed_ns_ == 0; }
   bool must_close(std::uint64_t now_ns) const { return is_open() && now_ns >= opened_ns_ + window_ns; }
   void close(std::uint64_t now_ns);
-  // Makes a block longer that has ended.
+  // Moves the end of the block to `now_ns` if that is later.
   void extend(std::uint64_t now_ns) { ends_ns_ = std::max(ends_ns_, now_ns); }
   bool has_ended(std::uint64_t now_ns) const { return closed_ns_ != 0 && now_ns >= ends_ns_; }
 
@@ -73,8 +73,8 @@ class window_block {
   std::uint64_t opened_ns_ = 0, closed_ns_ = 0;  // 0: not yet
 };
 
-// The cost of windows arrives at once, and would look like a burst that lasts. Counts the cost of a block evenly over the
-// time of the next one.
+// A window costs its time at once, and a budget would take that for a lasting rate. Counts the cost of a block evenly over
+// the time of the next one.
 class even_cost {
  public:
   // At the end of a block. `total_ns`: the cost so far, all of which is counted after `over_ns`.

@@ -33,7 +33,7 @@ struct context_part : os_context {
   // Page faults recorded in windows: random sums, with the variance of the estimate as their mean square. They add up
   // over paths, which a variance does not: a program that does not fault in a window does so on none of its paths.
   std::vector<double> window_deviations;
-  bool has_unseen_faults = false;  // there are page faults of a path without any in windows
+  bool has_unseen_faults = false;  // a path has page faults, but none in windows
 
   void merge(const context_part& other);
 };
@@ -42,8 +42,8 @@ struct context_part : os_context {
 struct context_sums {
   std::unordered_map<std::uint64_t, context_part> by_path;
   bool with_faults = false;
-  // Page faults recorded in windows: their number in a mean block of windows. It is the standard error for a path without
-  // any of them, and for all such paths together: their windows are the same.
+  // Page faults recorded in windows: their number in a mean block of windows. It is the standard error of each path
+  // without page faults in windows. All such paths together have the same error, because they share the windows.
   std::optional<double> unseen_faults;
   // The hardware counters that were read.
   bool counts_cycles = false, counts_instructions = false, counts_cache_misses = false;

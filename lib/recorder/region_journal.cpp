@@ -8,7 +8,7 @@ namespace adaptyst::lib {
 namespace {
 
 constexpr std::size_t max_journal_threads = std::size_t{1} << 16;
-constexpr std::size_t max_open_scopes = 4096;
+constexpr std::size_t max_open_scopes = 4096;  // of a thread; more are damage
 // A search visits the scopes of two blocks, and skips the blocks between them.
 constexpr std::size_t scopes_of_block = 1024;
 
@@ -80,7 +80,7 @@ std::optional<std::uint64_t> region_journal::find(std::uint32_t thread, std::uin
 }
 
 void region_journal::forget(std::uint64_t until_ns) {
-  constexpr std::size_t part = 4;  // fewer scopes stay: to move the others takes longer than to keep these
+  constexpr std::size_t part = 4;  // fewer than a quarter are not removed: moving the others would take longer
   missing_ns_ = std::max(missing_ns_, until_ns);
   for (auto entry = threads_.begin(); entry != threads_.end();) {
     thread_scopes& of = entry->second;

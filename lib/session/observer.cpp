@@ -62,7 +62,7 @@ pid_t require_ours(std::int64_t process) {
   return static_cast<pid_t>(process);
 }
 
-// Until one of the descriptors is readable, or the first of two times: in milliseconds; on the monotonic clock, 0: never.
+// Waits until a descriptor is readable, for at most `longest_ms`, and until `end_ns` on the monotonic clock; 0: no such limit.
 void sleep_until(std::vector<pollfd>& events, unsigned longest_ms, std::uint64_t end_ns) {
   constexpr std::uint64_t ns_in_ms = 1'000'000, ns_in_s = 1'000'000'000;
   const std::uint64_t now_ns = detail::monotonic_ns();
@@ -254,7 +254,7 @@ struct observer::state {
       const std::optional<int> left_ms = go_on();
       if (!left_ms) return;
       polling.set_length(session.seconds_between_polls(seconds));
-      const std::uint64_t window_edge_ns = session.keep_windows();
+      const std::uint64_t next_window_ns = session.keep_windows();
       // One step at a time, in turn: `go_on` serves signals.
       bool has_worked = false;
       for (std::size_t left = std::size(steps); left != 0 && !has_worked; --left)
@@ -262,7 +262,7 @@ struct observer::state {
       if (has_worked) continue;
       const int idle_ms = std::min({*left_ms, polling.left_ms(), keeping.left_ms(), looking.left_ms(),
                                     exporting.left_ms(), following.left_ms()});
-      sleep_until(events, static_cast<unsigned>(std::max(idle_ms, 0)), window_edge_ns);
+      sleep_until(events, static_cast<unsigned>(std::max(idle_ms, 0)), next_window_ns);
     }
   }
 

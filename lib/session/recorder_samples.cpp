@@ -95,7 +95,7 @@ class journalled_samples final : public sample_source, public scope_taker {
                      noter note, name_finder has_name)
       : only_(only),
         off_core_(std::move(off_core)),
-        unwinder_(make_unwinder(choose_stacks(options, only.has_value()))),
+        unwinder_(make_unwinder(choose_stacks(options, only.has_value()), only.has_value())),
         sampler_(ns_per_second / options.find_frequency(unwinder_ != nullptr)),
         note_(std::move(note)),
         has_name_(std::move(has_name)),
@@ -410,17 +410,17 @@ class journalled_samples final : public sample_source, public scope_taker {
     if (samples == 1) newest_ns_ = taken_ns_;
   }
 
-  // Only on request, a collector adds a process to the program, and copies: ranks share the room of rings.
+  // A collector copies stacks only with stacks=dwarf: copies need another process, and ranks share the memory for rings.
   static stack_choice choose_stacks(const options& of, bool is_own) {
     return is_own && of.stacks == stack_choice::automatic ? stack_choice::frame_pointers : of.stacks;
   }
-  static std::unique_ptr<stack_unwinder> make_unwinder(stack_choice chosen) {
+  static std::unique_ptr<stack_unwinder> make_unwinder(stack_choice chosen, bool is_in_program) {
     if (chosen == stack_choice::frame_pointers) return nullptr;
     if (stack_unwinder::needed_registers() == 0) {
       if (chosen == stack_choice::dwarf) report_frame_pointers(no_unwinder());
       return nullptr;
     }
-    return std::make_unique<stack_unwinder>();
+    return std::make_unique<stack_unwinder>(is_in_program);
   }
 
   void unwind_copies() {

@@ -76,8 +76,8 @@ std::unique_ptr<thread_context> request_samples(const options& options, subject 
 // The regions of copied stacks are from recorders, which do not have functions.
 options settle_stacks(options chosen) {
   if (chosen.stacks != stack_choice::dwarf || !chosen.wants_samples() || chosen.functions.empty()) return chosen;
-  complain(error("stacks=dwarf is not possible with functions: stacks follow frame pointers", "stacks", 0,
-                 "leave out functions")
+  complain(error("stacks=dwarf is not possible with functions=: stacks follow frame pointers", "stacks", 0,
+                 "remove functions=, or use stacks=frame-pointers")
                .what());
   chosen.stacks = stack_choice::frame_pointers;
   return chosen;

@@ -60,8 +60,8 @@ class session {
   std::string sample_file() const { return context_ ? context_->sample_file() : std::string(); }
   // The longest time between two calls of poll(): rings fill in milliseconds.
   double seconds_between_polls(double seconds) const;
-  // For an observer of other processes: opens and closes windows of recorded page faults if that is due, and returns when
-  // the next call is due, on the monotonic clock; 0: no windows are in use. Steps with many processes call it in between.
+  // For an observer of other processes. Opens and closes windows of page faults if that is due. Returns when the next call is
+  // due, on the monotonic clock; 0: there are no windows. in_turn() and in_shares() call it after each process.
   std::uint64_t keep_windows() noexcept;
   // The capabilities that the session needs from here on.
   std::vector<unsigned> capabilities() const;

@@ -56,12 +56,12 @@ class thread_context {
   // Number of samples of these processes, by function.
   virtual std::map<std::string, std::uint64_t> functions() = 0;
 
-  // CPU time that this has cost the observed processes, without bursts in windows; empty: unknown. Thread-safe.
+  // CPU time that this has cost the observed processes, with that of windows spread over time; empty: unknown. Thread-safe.
   virtual std::optional<std::uint64_t> cost_ns() const = 0;
   // Skips page faults, thread switches and stacks of waits if they cost more than their part of an overhead budget of
   // `share`. `cpu_ns`: CPU time of the observed processes so far. Called by one thread at a time.
   virtual void keep_within(double /*share*/, std::uint64_t /*cpu_ns*/) {}
-  // Attaches programs for a short time, or detaches them, if that is due. Called by the same thread. See context_probes.
+  // Attaches programs for a short time, or detaches them, if that is due. Called by the same thread. See context_probes::keep_windows().
   virtual std::uint64_t keep_windows(std::uint64_t /*longest_wait_ns*/) { return 0; }
 
   // Called before the times of regions are read, so that these include the times in the context. Empty: only samples

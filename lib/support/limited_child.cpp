@@ -86,26 +86,26 @@ void limited_child::start() noexcept {
   errno = number;
 }
 
-// Returns its number; -1: it could not be forked.
+// Returns the number of the process; -1 with errno: no process could be forked.
 pid_t limited_child::fork_child(int socket) noexcept {
   const pid_t parent = getpid();
-  const pid_t made = fork();
+  const pid_t middle = fork();
   if (!limits_.is_orphan) {
-    if (made != 0) return made;
+    if (middle != 0) return middle;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(0);
     run(socket);
   }
-  if (made == 0) {
+  if (middle == 0) {
     const pid_t orphan = fork();
     if (orphan == 0) run(socket);
     const int number = errno;
     const pid_t answer = orphan < 0 ? -number : orphan;
     _exit(::send(socket, &answer, sizeof answer, MSG_NOSIGNAL) == sizeof answer ? 0 : 1);
   }
-  if (made < 0) return made;
-  // A handler of the program may have waited for it.
-  while (waitpid(made, nullptr, 0) < 0 && errno == EINTR) {}
+  if (middle < 0) return middle;
+  // A handler of the program may already have waited for `middle`.
+  while (waitpid(middle, nullptr, 0) < 0 && errno == EINTR) {}
   pid_t orphan = -EAGAIN;
   if (::recv(socket_.get(), &orphan, sizeof orphan, MSG_DONTWAIT) != sizeof orphan) orphan = -EAGAIN;
   if (orphan < 0) {
@@ -131,6 +131,12 @@ void limited_child::report_missing(int number) {
 }
 
 void limited_child::run(int socket) noexcept {
+  // For serve_(): if this process is killed during a request, an orphan must end.
+  sigset_t alarms;
+  sigemptyset(&alarms);
+  sigaddset(&alarms, SIGALRM);
+  signal(SIGALRM, SIG_DFL);
+  pthread_sigmask(SIG_UNBLOCK, &alarms, nullptr);
   enter_reading_child(socket);
   prctl(PR_SET_NAME, limits_.name);
   limit_resources(limits_.bytes);

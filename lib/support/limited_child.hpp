@@ -35,8 +35,9 @@ class limited_child {
     std::uint64_t wall_ns;
     std::uint64_t bytes;    // memory beyond that of this process at the start
     unsigned ends_at_once;  // ended children without a pause before the next start
-    // Then it is no child of this process, which may be a program that waits for all of its children. It keeps the memory of
-    // this process as of its start: start it early. Else it ends with the thread that has started it.
+    // True: the process is the child of an ended child, because this process may be a program that waits for all of its
+    // children. Start it early: it keeps the memory of this process as of the start. False: it ends with the thread that
+    // has started it.
     bool is_orphan = false;
   };
 

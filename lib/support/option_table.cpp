@@ -479,7 +479,7 @@ const std::vector<option_entry>& option_table() {
        "samples or stacks", "997; 99 with dwarf or timers", no, no, set_sample_frequency, format_sample_frequency,
        check_sample_frequency},
       {"stacks", "auto|frame-pointers|dwarf", list_choices(stack_ways),
-       "Callers of samples. dwarf: by unwinding tables; auto: frame-pointers with eBPF, else dwarf",
+       "Callers of samples. dwarf: by unwinding tables; auto: frame-pointers with eBPF or a collector in the program, else dwarf",
        "samples or stacks", "", no, no, set_stacks, format_stacks, check_stacks},
       {"trace_events", "N", any_value,
        "For timelines: events that a thread can buffer, 64 to 16777216, 32 bytes each. Further events are lost and "

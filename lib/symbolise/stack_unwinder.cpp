@@ -2,6 +2,7 @@
 #include "stack_unwinder.hpp"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -15,8 +16,10 @@ namespace adaptyst::lib {
 
 namespace {
 
-constexpr limited_child::limits unwinding{
-    "adaptyst-stacks", "stacks have no callers", 1'000'000'000, 5'000'000'000, std::uint64_t{2} << 30U, 4, true};
+constexpr limited_child::limits unwinding(bool is_in_program) {
+  return {"adaptyst-stacks", "stacks have no callers", 1'000'000'000, 5'000'000'000, std::uint64_t{2} << 30U, 4,
+          is_in_program};
+}
 constexpr std::size_t largest_copy = std::size_t{64} << 10U;
 
 struct order {
@@ -42,7 +45,8 @@ struct stack_unwinder::exchange {
   slot slots[max_batch];
 };
 
-stack_unwinder::stack_unwinder() : child_(unwinding, [this](int socket) { serve(socket); }) {
+stack_unwinder::stack_unwinder(bool is_in_program)
+    : child_(unwinding(is_in_program), [this](int socket) { serve(socket); }) {
   if (needed_registers() == 0) return;
   void* const room = mmap(nullptr, sizeof(exchange), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (room == MAP_FAILED) throw std::bad_alloc();
@@ -59,7 +63,9 @@ void stack_unwinder::serve(int socket) {
   stack_tables tables;
   std::vector<std::uint64_t> registers, frames;
   order wanted{};
-  for (int along = -1; receive_message(socket, wanted, nullptr, 0, along) >= 0;) {
+  constexpr unsigned longest_s = 400;  // more than limited_child permits
+  for (int along = -1; receive_message(socket, wanted, nullptr, 0, along) >= 0; alarm(0)) {
+    alarm(longest_s);
     if (wanted.stacks == 0) {
       tables.forget(wanted.forgotten);
       continue;

@@ -33,8 +33,9 @@ class stack_unwinder {
  public:
   using end = stack_tables::end;
 
-  // Forks the child, which is small if there are few threads and mappings yet.
-  stack_unwinder();
+  // Forks the child, which is small if there are few threads and mappings yet. `is_in_program`: as limits::is_orphan of
+  // limited_child.
+  explicit stack_unwinder(bool is_in_program = false);
   ~stack_unwinder();
   stack_unwinder(const stack_unwinder&) = delete;
   stack_unwinder& operator=(const stack_unwinder&) = delete;

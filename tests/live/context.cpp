@@ -458,7 +458,7 @@ void touch_for(double seconds, std::atomic<std::uint64_t>& faults) {
   munmap(memory, pages * page);
 }
 
-constexpr const char* from_outside = "report=none,engine=ebpf,context=cpu,faults,overhead=2%";
+constexpr const char* options_of_windows = "report=none,engine=ebpf,context=cpu,faults,overhead=2%";
 
 // `other`: page faults that may be counted or not.
 void check_outside(const adaptyst::profile& in, std::uint64_t truth, double seconds, double other) {
@@ -489,7 +489,7 @@ TEST_CASE("Page faults of a running process are recorded in windows after an obs
   while (faults == 0) std::this_thread::sleep_for(1ms);
   std::uint64_t before = 0;
   const adaptyst::profile profile = [&] {
-    adaptyst::observer watching(from_outside, child);
+    adaptyst::observer watching(options_of_windows, child);
     watching.attach(child);
     before = faults;
     const auto end = clock_type::now() + 1500ms;
@@ -507,7 +507,7 @@ namespace {
 
 // Returns 0 if the profile of a program with refused windows is right.
 int run_with_refused_windows() {
-  adaptyst::collector collector(from_outside);
+  adaptyst::collector collector(options_of_windows);
   sock_filter program[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_bpf, 0, 3),
@@ -551,7 +551,7 @@ TEST_CASE("touches pages for others", "[.touches]") {
 TEST_CASE("Page faults in windows are those of a program and of the program after exec()") {
   int ready[2];
   REQUIRE(pipe(ready) == 0);
-  adaptyst::observer watching(from_outside);
+  adaptyst::observer watching(options_of_windows);
   const pid_t child = fork();
   if (child == 0) {
     char byte = 0;

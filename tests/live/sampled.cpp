@@ -161,7 +161,8 @@ int main(int count, char** given) {
       _exit(0);
     }
     int status = 0;
-    for (int one = 0; wait(&one) > 0;) status |= one;  // for any child: the collector adds none
+    for (int ended = 0; wait(&ended) > 0;)
+      status |= ended;  // any child: the collector must not add one that does not end
     if (status != 0) return 1;
 #endif
     ADAPTYST_REGION("all");

@@ -18,8 +18,8 @@ ADAPTYST, FOLDER, IMPLEMENTATION = sys.argv[1:4]
 LIMIT = 120  # seconds that nothing here comes near to
 LAUNCHER = {"openmpi": ["mpirun.openmpi", "--oversubscribe", "--mca", "btl", "self,vader,tcp"], "mpich": ["mpirun.mpich"]}[IMPLEMENTATION]
 ROOT_MAY = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-# MPICH's launcher kills other ranks if one ends with a status: their reports are then missing.
-KILLS_NO_RANK = ["-disable-auto-cleanup"] if IMPLEMENTATION == "mpich" else []
+# Without this, MPICH's launcher kills other ranks if one ends with a status: their reports would be missing.
+KEEP_RANKS = ["-disable-auto-cleanup"] if IMPLEMENTATION == "mpich" else []
 LATE_MS = 100  # rank 2, in five calls
 failures = Failures()
 work = scratch()
@@ -226,7 +226,7 @@ def case_spawn():
 
 
 def case_exit():
-    done, at = start(2, program("plain_ranks"), "exit", launcher=[*LAUNCHER, *KILLS_NO_RANK])
+    done, at = start(2, program("plain_ranks"), "exit", launcher=[*LAUNCHER, *KEEP_RANKS])
     failures.equal(done.returncode, 7, "the program's status")
     failures.equal(sorted(file.name for file in at.iterdir()), ["all-0.json", "all-1.json"], "each rank writes its own")
     failures.check("no report of all ranks" in done.stderr, "it is reported", done.stderr)

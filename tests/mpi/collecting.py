@@ -22,8 +22,8 @@ failures = Failures()
 work = scratch()
 
 
-# MPICH's launcher kills other ranks if one ends with a status: their reports are then missing.
-KILLS_NO_RANK = ["-disable-auto-cleanup"] if IMPLEMENTATION == "mpich" else []
+# Without this, MPICH's launcher kills other ranks if one ends with a status: their reports would be missing.
+KEEP_RANKS = ["-disable-auto-cleanup"] if IMPLEMENTATION == "mpich" else []
 
 
 def start(ranks, *words, options="output=all.json", before=(), behind=(), launcher=LAUNCHER):
@@ -146,7 +146,7 @@ def case_a_first_rank_that_is_late():
 
 
 def case_exit():
-    done, at = start(2, "exit", launcher=[*LAUNCHER, *KILLS_NO_RANK])
+    done, at = start(2, "exit", launcher=[*LAUNCHER, *KEEP_RANKS])
     failures.equal(done.returncode, 7, "the program's status")
     failures.equal(sorted(file.name for file in at.iterdir()), ["all-0.json", "all-1.json"], "each rank writes its own")
     failures.check("no report of all ranks" in done.stderr, "it is reported", done.stderr)

@@ -110,7 +110,7 @@ def case_words_of_a_program():
     words = ["[a,b]", "[]", "[.x]", "", "--", "-o", "--help", "a=b", "{c}", "'d'", '"e"', "%f", "g,h", "\\"]
     done = run("--format=none", "--", "printf", "%s\n", *words)
     failures.equal(done.stdout.splitlines(), words, "arguments of a program are left as they are")
-    failures.equal(run("--format=none", "--", "[", "a", "=", "b", "]").returncode, 1, "a program whose last argument is ]")
+    failures.equal(run("--format=none", "--", "[", "a", "=", "b", "]").returncode, 1, "a program with ] as its last argument")
 
 
 def case_statuses():

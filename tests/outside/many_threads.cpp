@@ -64,7 +64,7 @@ void run(unsigned threads, void* (*work)(void*)) {
 
 }  // namespace
 
-// Stands before the function of the C library, for the recorder as well.
+// Intercepts syscall(), also for the recorder: counts its tests whether a thread lives.
 extern "C" long syscall(long number, ...) {
   va_list all;
   va_start(all, number);

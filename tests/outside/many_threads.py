@@ -14,7 +14,7 @@ import profiles  # noqa: E402
 ADAPTYST, PROGRAM = sys.argv[1:3]
 SHORT, TOGETHER, DESCRIPTORS, MAX_MIB, MAX_SECONDS = 10_000, 2_000, 512, 64, 100
 FEW_DESCRIPTORS = 64  # if each thread is not opened by itself
-MAX_TESTS = 64  # whether another thread lives
+MAX_TESTS = 64  # tests of a new thread whether another thread lives
 FEW = 500  # threads at once, for which each machine has memory
 failures = Failures()
 work = scratch(0o777)
@@ -77,7 +77,7 @@ def observe(*options, short=SHORT, together=TOGETHER):
     printed = watch(start_observer("run", "--with=none", *options, "--", PROGRAM, short, together, 0), options[0], FEW_DESCRIPTORS)
     done, tests = printed.split(" tests ")
     failures.equal(done, f"short {short} together {together}", f"{options}: the program ends as ever")
-    # A thread whose recorder has no memory tries it again at its second event.
+    # A thread whose recorder has no memory makes the tests again at its second event.
     failures.check(int(tests) <= MAX_TESTS * (short + 2 * together), "a new thread tests few others", tests)
     return load()
 
@@ -104,7 +104,7 @@ def case_sampled():
 
 
 def case_few_sampled():
-    """Samples need a ring of events for each thread; its memory is not that of other threads."""
+    """Rings for samples leave memory for the recorders of all threads."""
     profile = observe("--context=samples", "--stacks=frame-pointers", short=0, together=FEW)
     failures.equal(profile["accounting"]["lost"], {}, "nothing is lost")
     failures.equal(rows(profile)["together"]["count"], FEW, "events")

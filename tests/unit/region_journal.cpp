@@ -145,7 +145,7 @@ TEST_CASE("scopes in another order than that of their ends have unknown regions"
   CHECK(journal.find(7, 1'000'000) == std::optional<std::uint64_t>(0));
 }
 
-TEST_CASE("a region around many short ones is that of the times between these") {
+TEST_CASE("times between many short regions belong to the region around them") {
   traced_site inner, outer;
   inner.path = 5, outer.path = 6;
   std::vector<traced_event> events;

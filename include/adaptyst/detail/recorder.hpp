@@ -88,13 +88,14 @@ inline void abandon_frames(recorder& r, uint32_t depth) noexcept {
   store(r.guess, &r.root);
 }
 
-// Rings of later threads are smaller: together, those of 10,000 threads take less than the store, and recorders have room.
+// The ring of the n-th thread takes at most 1/16n of the store, but has at least 256 entries; the first eight are not limited.
+// Recorders of later threads need the rest.
 template <class = void>
 inline uint64_t limit_ring(const recorder& r, uint64_t capacity) noexcept {
-  constexpr uint64_t min_entries = 256, part = 16;
+  constexpr uint64_t min_entries = 256, min_part = 16;
   const uint64_t threads = recorder_number(*r.owner->store, r) + 1;
-  while (capacity > min_entries && threads > part / 2 &&
-         ring_bytes(capacity) * part * threads > r.owner->store->head.bytes)
+  while (capacity > min_entries && threads > min_part / 2 &&
+         ring_bytes(capacity) * min_part * threads > r.owner->store->head.bytes)
     capacity /= 2;
   return capacity;
 }
@@ -208,8 +209,8 @@ inline recorder* allocate_recorder(process& in) noexcept {
   return system::map(own, recorder_bytes - page_bytes, system::read_write, here, -1, 0) == own ? made : nullptr;
 }
 
-// Finds this thread's recorder from another ELF object, takes over a dead thread's, or makes one. To find dead threads,
-// tests a random part of many recorders: the time to start threads must not grow with their number.
+// Finds this thread's recorder from another ELF object, takes over a dead thread's, or makes one. Each test for a dead
+// thread is a system call, so at most 64 recorders are tested: neighbours in the list, from a random one on.
 template <class = void>
 inline recorder* claim_recorder(process& in) noexcept {
   if (!notice_fork(in)) return nullptr;
@@ -220,14 +221,14 @@ inline recorder* claim_recorder(process& in) noexcept {
   const auto self = static_cast<uint32_t>(system::call(__NR_gettid));
   constexpr uint64_t max_tests = 64;
   const uint64_t made_before = (load_acquire(in.store->head.below) - first_below) / recorder_bytes;
-  uint64_t at = made_before > max_tests ? mix(self ^ monotonic_ns()) % made_before : 0;
-  for (recorder* r = load_acquire(in.control.recorders); r != nullptr; r = r->next, ++at) {
-    if (at == made_before) at = 0;
+  uint64_t distance = made_before > max_tests ? mix(self ^ monotonic_ns()) % made_before : 0;
+  for (recorder* r = load_acquire(in.control.recorders); r != nullptr; r = r->next, ++distance) {
+    if (distance == made_before) distance = 0;  // the first tested recorder
     uint32_t thread = load_acquire(r->thread);
     // set_value() may allocate, and an interposed allocator may have markers: a call within a claim.
     if (thread == self && is_being_written(*r) && load(r->owner_pointer) == thread_pointer()) return nullptr;
     // Thread ids are reused: another recorder with our id belonged to a dead thread.
-    if (thread != self && (at >= max_tests || is_alive(in, thread))) continue;
+    if (thread != self && (distance >= max_tests || is_alive(in, thread))) continue;
     if (!compare_exchange(r->thread, thread, self)) continue;
     // Acquires the dead thread's last writes, for ThreadSanitizer, which cannot detect that the thread has ended.
     if ((load_acquire(r->sequence) & 1) != 0) bump(r->sequence, 1);  // it died during a write
