@@ -139,6 +139,7 @@ class worker {
         char request = 0;
         while (recv(socket, &request, 1, 0) == 1) {
           const double figure = slice();
+          if (std::isnan(figure)) throw std::runtime_error("no figure");
           if (!answer(&figure, sizeof figure)) return;
         }
       });

@@ -58,6 +58,17 @@ std::string suggest(const CLI::App& command, const std::string& word) {
   return meant.empty() ? "" : fmt::format("did you mean '{}'?", meant);
 }
 
+// CLI11 splits "[a,b]" at commas and removes the brackets, unless a character follows. Arguments of a program to run must not
+// change.
+constexpr char protection = '\1';
+
+bool is_protected(const std::string& word) { return !word.empty() && word.front() == '[' && word.back() == protection; }
+
+std::string remove_protection(std::string word) {
+  if (is_protected(word)) word.pop_back();
+  return word;
+}
+
 // The first word that is neither an option nor an argument of the command.
 std::optional<explanation> find_unknown(const CLI::App& program, const CLI::App& command) {
   std::vector<std::string> words = program.remaining(true);
@@ -66,7 +77,7 @@ std::optional<explanation> find_unknown(const CLI::App& program, const CLI::App&
   if (const auto word = std::find_if(words.begin(), words.end(), is_option); word != words.end())
     return explanation{fmt::format("unknown option '{}'", word->substr(0, word->find('='))), suggest(command, *word)};
   if (words.empty()) return std::nullopt;
-  return explanation{fmt::format("unexpected argument '{}'", words.front()), ""};
+  return explanation{fmt::format("unexpected argument '{}'", remove_protection(words.front())), ""};
 }
 
 explanation explain(const CLI::App& program, const CLI::App& command, const CLI::ParseError& wrong) {
@@ -129,29 +140,15 @@ bool has_file(place word, place end) {
   return false;
 }
 
-// CLI11 splits "[a,b]" at commas and removes the brackets, unless a character follows. Arguments of a program to run must not
-// change.
-constexpr char protection = '\1';
-
-bool is_protected(const std::string& word) { return !word.empty() && word.front() == '[' && word.back() == protection; }
-
-std::string remove_protection(std::string word) {
-  if (is_protected(word)) word.pop_back();
-  return word;
-}
-
 // The arguments of `adaptyst`. `diff OLD... -- NEW...`: CLI11 does not keep the position of the "--", so it is replaced by an
 // option.
 std::vector<std::string> list_words(int count, char** arguments) {
   std::vector<std::string> words(arguments + 1, arguments + count);
+  if (words.empty()) return words;
   const auto mark = std::find(words.begin(), words.end(), "--");
-  if (words.empty() || mark == words.end()) return words;
-  if (words.front() == "diff") {
-    if (has_file(words.begin() + 1, mark)) *mark = tools::after_mark;
-    return words;
-  }
-  for (auto word = mark; word != words.end(); ++word)
-    if (is_protected(*word) || (!word->empty() && word->front() == '[' && word->back() == ']')) *word += protection;
+  if (words.front() == "diff" && mark != words.end() && has_file(words.begin() + 1, mark)) *mark = tools::after_mark;
+  for (std::string& word : words)
+    if (is_protected(word) || (!word.empty() && word.front() == '[' && word.back() == ']')) word += protection;
   return words;
 }
 
@@ -166,9 +163,8 @@ int run(int count, char** arguments) {
   // Before the subcommands, which inherit it.
   program.formatter(std::make_shared<tools::terminal_help>());
   for (const auto add : commands) add(program);
-  // Positional arguments include those of the program to run.
   for (CLI::App* const command : program.get_subcommands([](CLI::App*) { return true; }))
-    for (CLI::Option* const option : command->get_options([](CLI::Option* of) { return of->get_positional(); }))
+    for (CLI::Option* const option : command->get_options([](CLI::Option* of) { return of->get_expected_max() > 0; }))
       option->transform(remove_protection);
   // After the subcommands, which would inherit it.
   program.footer(
@@ -177,7 +173,7 @@ int run(int count, char** arguments) {
       "\n"
       "Exit status: 0 success; 1 the answer of `diff`, `advise` or `doctor` is no; 2 wrong usage, or a file or "
       "process that cannot be read, also without a command. `run` has the status of its program.");
-  if (count == 1) {
+  if (count <= 1) {
     tools::print(program.help());
     return tools::bad_input;
   }

@@ -103,10 +103,13 @@ class open_links {
     open_links& of_;
   };
 
+  // Not without end: the thread with the change may not exist in a child of _Fork(), or may wait for the one that forks.
   void lock_without_changes() {
     constexpr timespec between_tries{0, 50'000};
+    constexpr unsigned max_tries = 40'000;  // 2 to 4 s
     const int error_before = errno;
-    for (mutex_.lock(); changes_ != 0; mutex_.lock()) {
+    unsigned tries = 0;
+    for (mutex_.lock(); changes_ != 0 && ++tries != max_tries; mutex_.lock()) {
       mutex_.unlock();
       nanosleep(&between_tries, nullptr);
     }

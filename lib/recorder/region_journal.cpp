@@ -90,6 +90,7 @@ void region_journal::forget(std::uint64_t until_ns) {
     if (number * part >= of.ended.size()) {
       kept_ -= number;
       of.ended.erase(of.ended.begin(), end);
+      if (of.ended.capacity() > part * (of.ended.size() + scopes_of_block)) of.ended.shrink_to_fit();
       of.begins.clear();
       for (std::size_t at = 0; at != of.ended.size(); ++at) of.note_begin(at);
     }

@@ -337,6 +337,7 @@ class journalled_samples final : public sample_source, public scope_taker {
     report_frame_pointers(why);
     unwinder_.reset();
     sampler_ = perf_sampler(frame_pointer_period_ns_);
+    if (only_) sampler_.sample_own_process();
   }
 
   // Null: there are too many.
@@ -420,7 +421,11 @@ class journalled_samples final : public sample_source, public scope_taker {
       if (chosen == stack_choice::dwarf) report_frame_pointers(no_unwinder());
       return nullptr;
     }
-    return std::make_unique<stack_unwinder>(is_in_program);
+    auto made = std::make_unique<stack_unwinder>(is_in_program);
+    if (!is_in_program || made->has_child()) return made;
+    report_frame_pointers({"cannot start another process that unwinds copied stacks", "stacks", errno,
+                           "use adaptyst run, if the program is init or a subreaper"});
+    return nullptr;
   }
 
   void unwind_copies() {

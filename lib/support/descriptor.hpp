@@ -7,7 +7,10 @@
 
 #include <utility>
 
-// The same on all architectures: include/uapi/asm-generic/unistd.h of Linux 5.3 to 5.9. Older kernels return ENOSYS.
+// The same on all architectures: include/uapi/asm-generic/unistd.h of Linux 5.1 to 5.9. Older kernels return ENOSYS.
+#ifndef SYS_pidfd_send_signal
+#define SYS_pidfd_send_signal 424
+#endif
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
 #endif

@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -51,10 +52,27 @@ void limit_resources(std::uint64_t bytes) noexcept {
   setrlimit(RLIMIT_AS, &memory);
 }
 
+// Init of a container, for instance.
+bool adopts_orphans() noexcept {
+  int is_reaper = 0;
+  return getpid() == 1 || prctl(PR_GET_CHILD_SUBREAPER, &is_reaper) != 0 || is_reaper != 0;
+}
+
+// The first child would be the init process of that namespace.
+bool has_other_namespace_for_children() noexcept {
+  struct stat own = {}, of_children = {};
+  return stat("/proc/self/ns/pid", &own) == 0 && stat("/proc/self/ns/pid_for_children", &of_children) == 0 &&
+         own.st_ino != of_children.st_ino;
+}
+
 }  // namespace
 
 bool limited_child::ensure() {
   if (is_running()) return true;
+  if (limits_.is_orphan && maker_ != -1) {
+    report_missing(0);
+    return false;
+  }
   const std::uint64_t now_ns = detail::monotonic_ns();
   if (now_ns < next_start_ns_) {
     report_missing(0);
@@ -62,7 +80,7 @@ bool limited_child::ensure() {
   }
   left_.reserve(left_.size() + 1);  // for end(), which does not throw
   start();
-  if (is_running()) return true;
+  if (is_running() || limits_.is_orphan) return is_running();
   const int number = errno;
   next_start_ns_ = now_ns + ns_per_second;
   report_missing(number);
@@ -70,6 +88,7 @@ bool limited_child::ensure() {
 }
 
 void limited_child::start() noexcept {
+  maker_ = getpid();
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) return;
   socket_.reset(pair[0]);
@@ -89,6 +108,10 @@ void limited_child::start() noexcept {
 // Returns the number of the process; -1 with errno: no process could be forked.
 pid_t limited_child::fork_child(int socket) noexcept {
   const pid_t parent = getpid();
+  if (limits_.is_orphan && (adopts_orphans() || has_other_namespace_for_children())) {
+    errno = ENOTSUP;
+    return -1;
+  }
   const pid_t middle = fork();
   if (!limits_.is_orphan) {
     if (middle != 0) return middle;
@@ -97,7 +120,8 @@ pid_t limited_child::fork_child(int socket) noexcept {
     run(socket);
   }
   if (middle == 0) {
-    const pid_t orphan = fork();
+    // Not fork(): the handlers of the program, which have prepared for the first one, would run again.
+    const auto orphan = static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
     if (orphan == 0) run(socket);
     const int number = errno;
     const pid_t answer = orphan < 0 ? -number : orphan;
@@ -113,7 +137,7 @@ pid_t limited_child::fork_child(int socket) noexcept {
     return -1;
   }
   orphan_.reset(static_cast<int>(syscall(SYS_pidfd_open, orphan, 0)));
-  return orphan;
+  return orphan_ ? orphan : -1;  // without the descriptor, it ends with the socket
 }
 
 void limited_child::report_missing(int number) {
@@ -193,14 +217,17 @@ void limited_child::remove_ended() noexcept {
       left_.end());
 }
 
-// An orphan without a descriptor ends when it has served its request.
 bool limited_child::has_ended() const noexcept {
   if (!limits_.is_orphan) return waitpid(child_, nullptr, WNOHANG) != 0;
   pollfd process{orphan_.get(), POLLIN, 0};
-  return !orphan_ || ::poll(&process, 1, 0) > 0;
+  return ::poll(&process, 1, 0) > 0;
 }
 
 void limited_child::end() noexcept {
+  if (maker_ != getpid()) {  // the processes are those of the parent
+    left_.clear();
+    child_ = -1;
+  }
   socket_.reset();  // it ends, unless it works on a request
   remove_ended();
   if (!is_running()) return;

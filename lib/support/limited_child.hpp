@@ -36,8 +36,8 @@ class limited_child {
     std::uint64_t bytes;    // memory beyond that of this process at the start
     unsigned ends_at_once;  // ended children without a pause before the next start
     // True: the process is the child of an ended child, because this process may be a program that waits for all of its
-    // children. Start it early: it keeps the memory of this process as of the start. False: it ends with the thread that
-    // has started it.
+    // children. It keeps the memory of this process as of the start, so there is only one: start it early. False: it ends
+    // with the thread that has started it.
     bool is_orphan = false;
   };
 
@@ -92,7 +92,8 @@ class limited_child {
   std::function<void(int)> serve_;
   descriptor socket_;
   pid_t child_ = -1;         // -1: none
-  descriptor orphan_;        // its process; before Linux 5.3, none
+  descriptor orphan_;        // its process
+  pid_t maker_ = -1;         // this process, unless it is a forked child of that
   std::vector<pid_t> left_;  // earlier children that have not ended yet
   unsigned started_ = 0, ended_ = 0;
   bool is_reported_ = false;

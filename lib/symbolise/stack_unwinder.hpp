@@ -40,6 +40,7 @@ class stack_unwinder {
   stack_unwinder(const stack_unwinder&) = delete;
   stack_unwinder& operator=(const stack_unwinder&) = delete;
 
+  bool has_child() const noexcept { return child_.is_running(); }
   static std::uint64_t needed_registers() noexcept { return stack_tables::needed_registers(); }
 
   struct process_stack {

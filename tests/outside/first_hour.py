@@ -110,6 +110,11 @@ def case_words_of_a_program():
     words = ["[a,b]", "[]", "[.x]", "", "--", "-o", "--help", "a=b", "{c}", "'d'", '"e"', "%f", "g,h", "\\"]
     done = run("--format=none", "--", "printf", "%s\n", *words)
     failures.equal(done.stdout.splitlines(), words, "arguments of a program are left as they are")
+    failures.equal(run("--format=none", "printf", "%s\\n", "[a,b]").stdout, "[a,b]\n", "also without the mark")
+    (work / "[a,b]").unlink(missing_ok=True)
+    run("--format=none", "--output", "[a,b]", "--", "true")
+    done = call(ADAPTYST, "report", "[a,b]", "[c]")
+    failures.check("[c]" in done.stderr and "\1" not in done.stderr, "names in brackets are those of files", done.stderr)
     failures.equal(run("--format=none", "--", "[", "a", "=", "b", "]").returncode, 1, "a program with ] as its last argument")
 
 

@@ -1,5 +1,7 @@
 // many_threads SHORT TOGETHER SECONDS: SHORT threads that each pass a region and end, 50 at once, then TOGETHER threads
 // at once, which sleep before they compute.
+// many_threads in-turn THREADS: THREADS that each pass a region and end, one after another, while 200 others live. Prints how
+// many mappings of memory were added meanwhile.
 // Each allocates a block of 1,000 bytes in its region. Prints how many have done so, and the number of tests whether a thread
 // lives.
 #include <adaptyst/region.hpp>
@@ -7,11 +9,17 @@
 #include <pthread.h>
 #include <sys/syscall.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdarg>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
+#include <fstream>
+#include <iterator>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -51,6 +59,13 @@ void* meet(void*) {
   return nullptr;
 }
 
+void* stay(void*) {
+  { ADAPTYST_REGION("stays"); }
+  pthread_barrier_wait(&all_are_here);
+  pthread_barrier_wait(&all_are_here);
+  return nullptr;
+}
+
 void run(unsigned threads, void* (*work)(void*)) {
   pthread_attr_t small;
   pthread_attr_init(&small);
@@ -60,6 +75,23 @@ void run(unsigned threads, void* (*work)(void*)) {
     if (pthread_create(&thread, &small, work, nullptr) != 0) std::exit(77);
   for (const pthread_t thread : made) pthread_join(thread, nullptr);
   pthread_attr_destroy(&small);
+}
+
+std::ptrdiff_t count_mappings() {
+  std::ifstream file("/proc/self/maps");
+  return std::count(std::istreambuf_iterator<char>(file), {}, '\n');
+}
+
+void run_in_turn(unsigned threads) {
+  constexpr unsigned living = 200;
+  pthread_barrier_init(&all_are_here, nullptr, living + 1);
+  std::thread others([] { run(living, stay); });
+  pthread_barrier_wait(&all_are_here);
+  const std::ptrdiff_t before = count_mappings();
+  while (threads-- != 0) run(1, pass_once);
+  std::printf("added %td\n", count_mappings() - before);
+  pthread_barrier_wait(&all_are_here);
+  others.join();
 }
 
 }  // namespace
@@ -78,6 +110,10 @@ extern "C" long syscall(long number, ...) {
 
 int main(int, char** arguments) {
   const auto number = [&](int at) { return static_cast<unsigned>(std::atoi(arguments[at])); };
+  if (std::strcmp(arguments[1], "in-turn") == 0) {
+    run_in_turn(number(2));
+    return 0;
+  }
   constexpr unsigned at_once = 50;
   for (unsigned left = number(1); left != 0; left -= at_once) run(at_once, pass_once);
   pause_s = number(3);

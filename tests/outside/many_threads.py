@@ -110,6 +110,13 @@ def case_few_sampled():
     failures.equal(rows(profile)["together"]["count"], FEW, "events")
 
 
+def case_in_turn():
+    """Recorders of ended threads are used again, although a new thread tests few of many."""
+    done = subprocess.run([*AS_NOBODY, ADAPTYST, "run", "--format=none", "--engine=inline", "--", PROGRAM, "in-turn", "4000"],
+                          capture_output=True, text=True, timeout=60, check=False)
+    failures.check(int(done.stdout.removeprefix("added ")) < 400, "few recorders are added", done)  # two mappings each
+
+
 def case_attached():
     """Each thread that exists needs a descriptor; those without are counted."""
     program = start(*AS_NOBODY, PROGRAM, 50, TOGETHER, 5)

@@ -103,12 +103,12 @@ def case_hot_function():
     failures.equal(made["samples"].get("cost_ns"), None, "their cost is unknown")
 
 
-def collect(*arguments, frequency=997, overhead="none", stacks="auto"):
+def collect(*arguments, frequency=997, overhead="none", stacks="auto", **more):
     for name in ("p.json", "p.folded"):
         (work / name).unlink(missing_ok=True)
     options = f"report=none,engine=inline,overhead={overhead},sample_frequency={frequency},stacks={stacks},output=p.json;p.folded"
     done = subprocess.run([*AS_NOBODY, COLLECTING, *map(str, arguments)], capture_output=True, text=True, cwd=work, timeout=60,
-                          env={**PLAIN, "HOME": str(work), "ADAPTYST": options})
+                          env={**PLAIN, "HOME": str(work), "ADAPTYST": options}, **more)
     failures.equal(done.returncode, 0, "the program ran")
     if "cannot sample stacks with perf_event_open" in done.stderr:
         raise Missing(done.stderr)
@@ -136,6 +136,9 @@ def case_own_collector():
     collect("chain", 0.4, frequency=499, stacks="dwarf")
     stacks = lines()
     failures.check(weight_of(stacks, "main", "computes", "inner(double)") > 0.9 * weight_of(stacks) > 0, "a process that is no child unwinds copies", stacks)
+    pr_set_child_subreaper = 36
+    _, messages = collect("chain", 0.1, stacks="dwarf", preexec_fn=lambda: ctypes.CDLL(None).prctl(pr_set_child_subreaper, 1, 0, 0, 0))
+    failures.check("stacks follow frame pointers" in messages, "a program that adopts orphans has no such process", messages)
     collect("random", 1.5, overhead="2%")
     samples = profile()["samples"]
     failures.check(samples["lost"].get("region_unknown", 0) < 0.3 * samples["samples"], "the budget permits regions of 30 us", samples)

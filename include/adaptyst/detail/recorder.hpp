@@ -210,25 +210,25 @@ inline recorder* allocate_recorder(process& in) noexcept {
 }
 
 // Finds this thread's recorder from another ELF object, takes over a dead thread's, or makes one. Each test for a dead
-// thread is a system call, so at most 64 recorders are tested: neighbours in the list, from a random one on.
+// thread is a system call, so some 64 random recorders are tested, or 512 if there is no memory for another.
 template <class = void>
-inline recorder* claim_recorder(process& in) noexcept {
+inline recorder* claim_recorder(process& in, uint64_t tests = 64) noexcept {
   if (!notice_fork(in)) return nullptr;
   if (void* const value = system::get_value(in.recorder_key)) return static_cast<recorder*>(value);
   // A vfork() child has the thread_local variables of one of our threads. The recorder must be that thread's, but its
   // id is unknown here.
   if (system::call(__NR_getpid) != static_cast<long>(in.number)) return nullptr;
   const auto self = static_cast<uint32_t>(system::call(__NR_gettid));
-  constexpr uint64_t max_tests = 64;
+  constexpr uint64_t most_tests = 512;
   const uint64_t made_before = (load_acquire(in.store->head.below) - first_below) / recorder_bytes;
-  uint64_t distance = made_before > max_tests ? mix(self ^ monotonic_ns()) % made_before : 0;
-  for (recorder* r = load_acquire(in.control.recorders); r != nullptr; r = r->next, ++distance) {
-    if (distance == made_before) distance = 0;  // the first tested recorder
+  const uint64_t seed = self ^ monotonic_ns();
+  for (recorder* r = load_acquire(in.control.recorders); r != nullptr; r = r->next) {
+    const bool is_tested = made_before <= tests || mix(seed ^ reinterpret_cast<uintptr_t>(r)) % made_before < tests;
     uint32_t thread = load_acquire(r->thread);
     // set_value() may allocate, and an interposed allocator may have markers: a call within a claim.
     if (thread == self && is_being_written(*r) && load(r->owner_pointer) == thread_pointer()) return nullptr;
     // Thread ids are reused: another recorder with our id belonged to a dead thread.
-    if (thread != self && (distance >= max_tests || is_alive(in, thread))) continue;
+    if (thread != self && (!is_tested || is_alive(in, thread))) continue;
     if (!compare_exchange(r->thread, thread, self)) continue;
     // Acquires the dead thread's last writes, for ThreadSanitizer, which cannot detect that the thread has ended.
     if ((load_acquire(r->sequence) & 1) != 0) bump(r->sequence, 1);  // it died during a write
@@ -245,7 +245,7 @@ inline recorder* claim_recorder(process& in) noexcept {
     return r;
   }
   recorder* const made = allocate_recorder(in);
-  if (made == nullptr) return nullptr;
+  if (made == nullptr) return tests == most_tests ? nullptr : claim_recorder(in, most_tests);
   const uint64_t number = recorder_number(*in.store, *made);
   made->owner = &in;
   made->sampler = &in.event_samplers[number];
