@@ -14,7 +14,7 @@ import profiles  # noqa: E402
 ADAPTYST, PROGRAM = sys.argv[1:3]
 SHORT, TOGETHER, DESCRIPTORS, MAX_MIB, MAX_SECONDS = 10_000, 2_000, 512, 64, 100
 FEW_DESCRIPTORS = 64  # if each thread is not opened by itself
-MAX_TESTS = 64  # tests of a new thread whether another thread lives
+MAX_TESTS, MORE_TESTS = 64, 512  # mean tests of a new thread whether another thread lives; if there is no memory, more
 FEW = 500  # threads at once, for which each machine has memory
 failures = Failures()
 work = scratch(0o777)
@@ -77,8 +77,9 @@ def observe(*options, short=SHORT, together=TOGETHER):
     printed = watch(start_observer("run", "--with=none", *options, "--", PROGRAM, short, together, 0), options[0], FEW_DESCRIPTORS)
     done, tests = printed.split(" tests ")
     failures.equal(done, f"short {short} together {together}", f"{options}: the program ends as ever")
-    # A thread whose recorder has no memory makes the tests again at its second event.
-    failures.check(int(tests) <= MAX_TESTS * (short + 2 * together), "a new thread tests few others", tests)
+    # A thread without memory for its recorder makes the tests again at its second event.
+    each = 2 * (MAX_TESTS + MORE_TESTS) if together > FEW else MAX_TESTS
+    failures.check(int(tests) <= 1.1 * (MAX_TESTS * short + each * together), "a new thread tests few others", tests)
     return load()
 
 
