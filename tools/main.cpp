@@ -32,9 +32,24 @@ constexpr void (*commands[])(CLI::App&) = {
     tools::add_doctor,      tools::add_sites,   tools::add_completion, tools::add_help,
 };
 
+// CLI11 splits "[a,b]" at commas and removes the brackets, unless a character follows. Arguments of a program to run must not
+// change.
+constexpr char protection = '\1';
+
+void protect(std::string& word) {
+  if (word.empty()) return;
+  if (word.back() == protection || (word.front() == '[' && word.back() == ']')) word += protection;
+}
+
+std::string remove_protection(std::string word) {
+  if (!word.empty() && word.back() == protection) word.pop_back();
+  return word;
+}
+
 // Reports an unknown subcommand; false: the error has another cause.
 bool is_unknown_subcommand(const CLI::App& program, const std::string& first) {
-  const std::vector<std::string> unexpected = program.remaining();
+  std::vector<std::string> unexpected = program.remaining();
+  std::transform(unexpected.begin(), unexpected.end(), unexpected.begin(), remove_protection);
   if (first.rfind('-', 0) == 0 || std::find(unexpected.begin(), unexpected.end(), first) == unexpected.end())
     return false;
   std::vector<std::string> subcommands;
@@ -56,17 +71,6 @@ std::string suggest(const CLI::App& command, const std::string& word) {
     for (const std::string& name : tools::list_names(*option)) names.push_back(name);
   const std::string_view meant = adaptyst::lib::nearest(word.substr(0, word.find('=')), {names.begin(), names.end()});
   return meant.empty() ? "" : fmt::format("did you mean '{}'?", meant);
-}
-
-// CLI11 splits "[a,b]" at commas and removes the brackets, unless a character follows. Arguments of a program to run must not
-// change.
-constexpr char protection = '\1';
-
-bool is_protected(const std::string& word) { return !word.empty() && word.front() == '[' && word.back() == protection; }
-
-std::string remove_protection(std::string word) {
-  if (is_protected(word)) word.pop_back();
-  return word;
 }
 
 // The first word that is neither an option nor an argument of the command.
@@ -144,11 +148,9 @@ bool has_file(place word, place end) {
 // option.
 std::vector<std::string> list_words(int count, char** arguments) {
   std::vector<std::string> words(arguments + 1, arguments + count);
-  if (words.empty()) return words;
   const auto mark = std::find(words.begin(), words.end(), "--");
   if (words.front() == "diff" && mark != words.end() && has_file(words.begin() + 1, mark)) *mark = tools::after_mark;
-  for (std::string& word : words)
-    if (is_protected(word) || (!word.empty() && word.front() == '[' && word.back() == ']')) word += protection;
+  for (std::string& word : words) protect(word);
   return words;
 }
 

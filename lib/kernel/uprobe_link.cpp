@@ -94,7 +94,7 @@ class open_links {
     }
     ~change() {
       const std::lock_guard lock(of_.mutex_);
-      --of_.changes_;
+      if (of_.changes_ != 0) --of_.changes_;  // this may be a child that a signal handler has forked
     }
     change(const change&) = delete;
     change& operator=(const change&) = delete;
@@ -121,6 +121,7 @@ class open_links {
                    [] {
                      for (const int descriptor : all().descriptors_) ::close(descriptor);
                      all().descriptors_.clear();
+                     all().changes_ = 0;  // those of threads that are not here
                      all().mutex_.unlock();
                    });
   }

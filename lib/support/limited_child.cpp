@@ -58,11 +58,11 @@ bool adopts_orphans() noexcept {
   return getpid() == 1 || prctl(PR_GET_CHILD_SUBREAPER, &is_reaper) != 0 || is_reaper != 0;
 }
 
-// The first child would be the init process of that namespace.
+// The first child would be the init process of that namespace. Before it, the second file cannot be opened.
 bool has_other_namespace_for_children() noexcept {
   struct stat own = {}, of_children = {};
-  return stat("/proc/self/ns/pid", &own) == 0 && stat("/proc/self/ns/pid_for_children", &of_children) == 0 &&
-         own.st_ino != of_children.st_ino;
+  return stat("/proc/thread-self/ns/pid", &own) != 0 ||
+         stat("/proc/thread-self/ns/pid_for_children", &of_children) != 0 || own.st_ino != of_children.st_ino;
 }
 
 }  // namespace
