@@ -639,7 +639,7 @@ std::uint64_t session::keep_windows() noexcept { return keep_windows(0); }
 
 void session::keep_budget() {
   const std::lock_guard lock(budget_mutex_);
-  if (own_ != nullptr) keep_windows(budget_poll_ms * 1'000'000);
+  if (own_ != nullptr) keep_windows(std::uint64_t{budget_poll_ms} * 1'000'000);
   bool has_read = false;
   const double traced_ns = timeline_ ? recorded_ns_ + written_ns_.load(std::memory_order_relaxed) : 0;
   in_turn(next_kept_, detail::monotonic_ns() + max_round_ns,
