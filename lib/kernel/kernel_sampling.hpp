@@ -83,9 +83,9 @@ class kernel_sampling {
   event_kind kind_;
   double share_;
   unsigned step_ = 0, windows_ = 1;
-  // Measured for a window: the time for which programs are attached, in lengths of a window; a busy observer detaches late. The CPU time
-  // for attaching and detaching.
+  // The time for which programs are attached for a window, in lengths of a window: a busy observer detaches late.
   double attached_per_window_ = expected_attached;
+  // CPU time for attaching and detaching the programs for a window.
   double attaching_ns_ = static_cast<double>(kind_.attach_ns);
   double recording_ns_ = kind_.expected_ns;  // of an event
   double busy_cpus_ = 1;
