@@ -786,8 +786,8 @@ constexpr auto fields(type<profile>) {
             "Duration of an empty region: each duration contains this much without work. In a merged profile, "
             "the longest."),
       field("sampled_floor_ns", &of::sampled_floor_ns, greatest, sometimes,
-            "Duration of an empty region under event sampling: durations of recorded events were shortened by "
-            "it."),
+            "Cost of a marker within the duration of a recorded event under event sampling. Durations were "
+            "shortened by it."),
       field("sampled_floor_error_ns", &of::sampled_floor_error_ns, greatest, sometimes,
             "Uncertainty of sampled_floor_ns; total_error_ns contains its share."),
       field("timeline", &of::timeline, sum, sometimes, "Absent: not requested."),

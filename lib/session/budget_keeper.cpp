@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <optional>
 
 #include "../model/measurements.hpp"
 #include "../support/stopwatch.hpp"
@@ -55,18 +56,21 @@ namespace {
 
 constexpr unsigned calibrated_weight_log = 5;
 
-// Measures the duration of an empty recorded event under event sampling, from one timestamp to the other. As in a
-// program, only one of several events is recorded. `run_event` runs one event of the marker.
+struct timed_event {
+  double ns = 0, error_ns = 0;
+};
+
+// Measures the duration of a recorded event under event sampling, from one timestamp to the other. As in a program, only one of
+// several events is recorded. `run_event` runs one event of the marker.
 template <class Event>
-void measure_sampled_floor(const adaptyst_site& record, std::uint64_t& step, Event&& run_event, event_costs& costs) {
+std::optional<timed_event> time_sampled_event(const adaptyst_site& record, Event&& run_event) {
   constexpr std::size_t parts = 8;
   constexpr int samples = 64;
   constexpr int outer = samples / 4;  // ignored at either end
-  detail::store(step, std::uint64_t{ADAPTYST_STEP_RECORDER} + calibrated_weight_log);
   const detail::recorder* const own = detail::this_thread_recorder;
-  if (reinterpret_cast<std::uintptr_t>(own) <= 1 || own->depth == detail::max_depth) return;
+  if (reinterpret_cast<std::uintptr_t>(own) <= 1 || own->depth == detail::max_depth) return std::nullopt;
   const detail::row* const where = own->frames[own->depth + 1].where;
-  if (where == nullptr || where->site != &record) return;
+  if (where == nullptr || where->site != &record) return std::nullopt;
   std::array<double, parts> means{};
   std::array<double, samples> durations{};
   for (double& mean : means) {
@@ -79,15 +83,42 @@ void measure_sampled_floor(const adaptyst_site& record, std::uint64_t& step, Eve
       durations[static_cast<std::size_t>(taken++)] =
           static_cast<double>(where->total_ns - total_ns) / static_cast<double>(where->count - count);
     }
-    if (taken != samples) return;
+    if (taken != samples) return std::nullopt;
     // Without a few longest ones, which were interrupted, and as many shortest ones.
     std::sort(durations.begin(), durations.end());
     mean = std::accumulate(durations.begin() + outer, durations.end() - outer, 0.0) / double{samples - 2 * outer};
   }
   std::sort(means.begin(), means.end());
-  costs.sampled_floor_ns = (means[parts / 2 - 1] + means[parts / 2]) / 2;
+  return timed_event{(means[parts / 2 - 1] + means[parts / 2]) / 2, (means[parts - 2] - means[1]) / 2};
+}
+
+// Work of which each operation waits for the one before: around it, a processor has room for other instructions.
+void run_chain() {
+  static thread_local std::uint64_t value = 1;
+  std::uint64_t now = value;
+  for (int turn = 0; turn != 4; ++turn) {
+#pragma GCC unroll 32
+    for (int at = 0; at != 32; ++at) {
+      now *= 3;
+      __asm__ volatile("" : "+r"(now));
+    }
+  }
+  value = now;
+}
+
+// The measured duration of an event exceeds the true one by parts of the marker. An empty event contains all of them. In others,
+// the processor overlaps them with the work of the program, which hides more or fewer of them.
+template <class Run>
+void measure_sampled_floor(const adaptyst_site& record, Run&& run_around, event_costs& costs) {
+  const auto empty = time_sampled_event(record, [&] { run_around([] {}); });
+  const auto around_chain = time_sampled_event(record, [&] { run_around(run_chain); });
+  if (!empty || !around_chain) return;
+  const double most = empty->ns;
+  const double least = std::clamp(around_chain->ns - median_step_ns(200, run_chain), 0.0, most);
+  costs.sampled_floor_ns = (least + most) / 2;
   // In a program the duration also depends on the code around the marker, by a quarter or more.
-  costs.sampled_floor_error_ns = std::max((means[parts - 2] - means[1]) / 2, costs.sampled_floor_ns / 4);
+  costs.sampled_floor_error_ns =
+      std::max({(most - least) / 2, empty->error_ns, around_chain->error_ns, costs.sampled_floor_ns / 4});
 }
 
 }  // namespace
@@ -98,11 +129,13 @@ event_costs measure_event_costs(bool is_in_kernel) {
   costs.floor_ns = measure_timer_floor();
   costs.engine_ns = median_step_ns(200, [] { ADAPTYST_REGION("adaptyst calibration"); });
   ADAPTYST_DETAIL_SITE(marker, ADAPTYST_SITE_REGION, __func__, "adaptyst calibration");
-  const auto run_event = [] {
+  const auto run_around = [](auto&& work) {
     std::uint64_t token = detail::leave_out(marker);
     if (token == detail::undecided) token = detail::begin_named(marker);
     const detail::scope<> region(token);
+    work();
   };
+  const auto run_event = [&] { run_around([] {}); };
   run_event();
   const adaptyst_site* const record = marker.record;
   detail::process* const self = detail::get_process(adaptyst_object_v5);
@@ -116,7 +149,8 @@ event_costs measure_event_costs(bool is_in_kernel) {
   costs.left_out_ns = median_step_ns(2000, run_event);
   detail::store(step, std::uint64_t{ADAPTYST_STEP_LAST});
   costs.left_out_around_ns = median_step_ns(2000, run_event);
-  measure_sampled_floor(*record, step, run_event, costs);
+  detail::store(step, std::uint64_t{ADAPTYST_STEP_RECORDER} + calibrated_weight_log);
+  measure_sampled_floor(*record, run_around, costs);
   costs.sampled_ns = std::max(costs.recorder_ns, (median_step_ns(20'000, run_event) - costs.left_out_ns) *
                                                      static_cast<double>(1U << calibrated_weight_log));
   detail::store(step, std::uint64_t{ADAPTYST_STEP_ENGINE});
