@@ -122,11 +122,11 @@ int announce(struct pt_regs* registers) {
     count(ADAPTYST_CONTEXT_NO_MEMORY);
     return 0;
   }
-  if (thread->image != (uint64_t)task->mm) count(ADAPTYST_CONTEXT_THREADS);
+  if (thread->image != program_image(task)) count(ADAPTYST_CONTEXT_THREADS);
   thread->recorder = PT_REGS_PARM1(registers);
   thread->major_faults = task->maj_flt;
   thread->left_ns = 0;
-  thread->image = (uint64_t)task->mm;
+  thread->image = program_image(task);
   key.process = own_process();
   key.recorder = thread->recorder;
   bpf_map_update_elem(&recorders, &key, &is_present, BPF_ANY);

@@ -77,7 +77,7 @@ struct adaptyst_switch_places {
 
 /* A thread that has announced itself. */
 struct adaptyst_context_thread {
-  uint64_t image;    /* of the program: different after exec() */
+  uint64_t image;    /* program_image() */
   uint64_t recorder; /* its address; 0: the thread has run no marker yet */
   uint64_t left_ns;  /* when the thread left its core; 0: it is on a core */
   uint64_t woken_ns; /* when it began to wait for a core; 0: it is blocked */

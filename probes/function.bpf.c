@@ -118,12 +118,12 @@ __noinline int make_row(uint64_t path) {
 static __always_inline struct adaptyst_function_stack* find_program_stack(void) {
   struct task_struct* task = bpf_get_current_task_btf();
   struct adaptyst_function_stack* stack = own_stack(BPF_LOCAL_STORAGE_GET_F_CREATE);
-  if (stack && stack->image != (uint64_t)task->mm) {
+  if (stack && stack->image != program_image(task)) {
     if (stack->depth) count_losses(ADAPTYST_FUNCTION_UNMATCHED, stack->depth);
     stack->depth = 0;
     stack->recorder = 0;
     stack->owners = 0;
-    stack->image = (uint64_t)task->mm;
+    stack->image = program_image(task);
   }
   return stack;
 }
@@ -132,13 +132,13 @@ static __always_inline struct adaptyst_function_stack* find_program_stack(void) 
 static __always_inline void announce_without_markers(void) {
   struct task_struct* task = bpf_get_current_task_btf();
   struct adaptyst_context_thread* thread = bpf_task_storage_get(&threads, task, 0, 0);
-  if (thread && thread->image == (uint64_t)task->mm) return;
+  if (thread && thread->image == program_image(task)) return;
   thread = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
   if (!thread) return;
   thread->recorder = 0;
   thread->major_faults = task->maj_flt;
   thread->left_ns = 0;
-  thread->image = (uint64_t)task->mm;
+  thread->image = program_image(task);
 }
 
 /* 1: a return probe is not needed. */

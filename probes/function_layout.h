@@ -33,7 +33,7 @@ struct adaptyst_function_frame {
 
 struct adaptyst_function_stack {
   uint64_t depth;
-  uint64_t image;    /* of the program: different after exec() */
+  uint64_t image;    /* program_image() */
   uint64_t recorder; /* address of the thread's recorder with its open markers; 0: not found */
   uint64_t owners;   /* control_page::owners at the last search */
   uint64_t marker;   /* around the function that is entered: as in its frame, and its path's id and depth */

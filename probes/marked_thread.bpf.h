@@ -21,7 +21,6 @@ struct pid {
   struct upid numbers[1];
 } __attribute__((preserve_access_index));
 struct task_struct {
-  struct mm_struct* mm;
   struct pid* thread_pid;
   unsigned long maj_flt;
 } __attribute__((preserve_access_index));

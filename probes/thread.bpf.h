@@ -13,7 +13,6 @@
 
 /* The used parts of the kernel's structure; libbpf inserts the offsets of the running kernel. */
 struct task_struct {
-  struct mm_struct* mm;
   unsigned long min_flt;
   unsigned long maj_flt;
   int pagefault_disabled;
@@ -28,7 +27,7 @@ const volatile uint32_t among_functions = 0;
 /* The entry of a task; null if it has not announced itself, or now runs another program. */
 static __always_inline struct adaptyst_context_thread* announced(struct task_struct* task) {
   struct adaptyst_context_thread* thread = bpf_task_storage_get(&threads, task, 0, 0);
-  return thread && thread->image == (uint64_t)task->mm ? thread : 0;
+  return thread && thread->image == program_image(task) ? thread : 0;
 }
 
 struct open_frames {
