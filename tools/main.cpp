@@ -22,15 +22,36 @@ namespace {
 
 namespace tools = adaptyst::tools;
 
-// In the order of `--help`. `help` is the last, because it lists the subcommands before it.
-constexpr void (*commands[])(CLI::App&) = {
-    tools::add_run,         tools::add_attach,  tools::add_top,        tools::add_report,
-    tools::add_diff,        tools::add_levels,  tools::add_advise,
+// In the order of `--help`. `help` is the last, because it lists the subcommands before it. Without a name, a subcommand needs
+// all others.
+constexpr struct {
+  std::string_view name;
+  void (*add)(CLI::App&);
+} commands[] = {
+    {"run", tools::add_run},
+    {"attach", tools::add_attach},
+    {"top", tools::add_top},
+    {"report", tools::add_report},
+    {"diff", tools::add_diff},
+    {"levels", tools::add_levels},
+    {"advise", tools::add_advise},
 #ifdef ADAPTYST_HAS_SQLITE
-    tools::add_variability, tools::add_convert,
+    {"variability", tools::add_variability},
+    {"convert", tools::add_convert},
 #endif
-    tools::add_doctor,      tools::add_sites,   tools::add_completion, tools::add_help,
+    {"doctor", tools::add_doctor},
+    {"sites", tools::add_sites},
+    {"", tools::add_completion},
+    {"", tools::add_help},
 };
+
+// Adds the subcommand of this name, or all: each takes some 20 KiB of memory.
+void add_commands(CLI::App& program, std::string_view name) {
+  const auto only = std::find_if(std::begin(commands), std::end(commands),
+                                 [&](const auto& command) { return !name.empty() && command.name == name; });
+  if (only != std::end(commands)) return only->add(program);
+  for (const auto& command : commands) command.add(program);
+}
 
 // CLI11 splits "[a,b]" at commas and removes the brackets, unless a character follows. Arguments of a program to run must not
 // change.
@@ -164,7 +185,7 @@ int run(int count, char** arguments) {
   program.require_subcommand(1);
   // Before the subcommands, which inherit it.
   program.formatter(std::make_shared<tools::terminal_help>());
-  for (const auto add : commands) add(program);
+  add_commands(program, count > 1 ? arguments[1] : "");
   for (CLI::App* const command : program.get_subcommands([](CLI::App*) { return true; }))
     for (CLI::Option* const option : command->get_options([](CLI::Option* of) { return of->get_expected_max() > 0; }))
       option->transform(remove_protection);
