@@ -15,17 +15,13 @@ namespace {
 
 constexpr unsigned rounds = 15;
 
-// The CPU time of one region, over `times` of them. Its work is a chain of `multiplications`.
-[[gnu::noinline]] double region_ns(std::uint64_t times, unsigned multiplications) {
+// The CPU time of one region, over `times` of them.
+[[gnu::noinline]] double region_ns(std::uint64_t times, unsigned turns) {
   std::uint64_t value = 1;
   const double begin = process_cpu_ns();
   for (std::uint64_t at = 0; at != times; ++at) {
     ADAPTYST_REGION("50 ns");
-    for (unsigned done = 0; done != multiplications; ++done) {
-      value *= 3;
-      // The compiler has to assume that this changes the value, so it cannot replace several multiplications by one.
-      __asm__ volatile("" : "+r"(value));
-    }
+    multiply(value, turns);
   }
   return (process_cpu_ns() - begin) / static_cast<double>(times);
 }
@@ -84,27 +80,27 @@ void budget(measurements& results) {
   constexpr double wanted_ns = 50;
   constexpr std::uint64_t settling_times = 6'000'000;  // until the budget has found how much to leave out
   constexpr std::uint64_t times = 6'000'000;
-  const auto shortest_ns = [](unsigned multiplications) {
-    double shortest = region_ns(100'000, multiplications);
-    for (int at = 0; at != 15; ++at) shortest = std::min(shortest, region_ns(100'000, multiplications));
+  const auto shortest_ns = [](unsigned turns) {
+    double shortest = region_ns(100'000, turns);
+    for (int at = 0; at != 15; ++at) shortest = std::min(shortest, region_ns(100'000, turns));
     return shortest;
   };
-  unsigned multiplications = 1;
-  while (multiplications != 1000 && shortest_ns(multiplications) < wanted_ns) ++multiplications;
+  unsigned turns = 1;
+  while (turns != 1000 && shortest_ns(turns) < wanted_ns) ++turns;
   std::vector<double> idle_ns;
   std::vector<double> slowdown_percent;
   double bias = 0;
   for (unsigned round = 0; round != rounds; ++round) {
-    const double idle_before_ns = region_ns(times, multiplications);
+    const double idle_before_ns = region_ns(times, turns);
     double with_budget_ns;
     {
       adaptyst::collector collector("engine=inline,overhead=2%,report=none");
-      region_ns(settling_times, multiplications);
-      with_budget_ns = region_ns(times, multiplications);
+      region_ns(settling_times, turns);
+      with_budget_ns = region_ns(times, turns);
       const auto count = static_cast<double>(collector.stop().regions.front().count);
       bias += (count / (settling_times + times) - 1) / rounds;
     }
-    idle_ns.push_back((idle_before_ns + region_ns(times, multiplications)) / 2);
+    idle_ns.push_back((idle_before_ns + region_ns(times, turns)) / 2);
     slowdown_percent.push_back(100 * (with_budget_ns / idle_ns.back() - 1));
   }
   results["budget_region_ns"] = median(idle_ns);

@@ -3,6 +3,7 @@
 #define ADAPTYST_BENCH_MEASURE_HPP
 
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include <ctime>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -64,6 +66,19 @@ inline double median(std::vector<double> values) {
   return values.size() % 2 != 0 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
+// `turns` times some 10 ns: a chain of operations on `value`. A processor predicts the end of a short loop. In a long loop it
+// often fails, with markers more or less often than without.
+[[gnu::always_inline]] inline void multiply(std::uint64_t& value, unsigned turns) {
+  for (unsigned turn = 0; turn != turns; ++turn) {
+#pragma GCC unroll 32
+    for (int at = 0; at != 32; ++at) {
+      value *= 3;
+      // The compiler has to assume that this changes the value, so it cannot replace several multiplications by one.
+      __asm__ volatile("" : "+r"(value));
+    }
+  }
+}
+
 // The time of one call of `step`, over `times` calls.
 template <class Step>
 double step_ns(std::uint64_t times, Step&& step) {
@@ -75,6 +90,7 @@ double step_ns(std::uint64_t times, Step&& step) {
 struct pair {
   double first, second;  // medians
   double ratio;          // median of the rounds' ratios first / second
+  double second_sum;     // of all rounds
 };
 
 // `first()` and `second()` each return a figure; they take turns.
@@ -88,8 +104,27 @@ pair alternately(unsigned rounds, First&& first, Second&& second) {
     b.push_back(second());
     ratios.push_back(a.back() / b.back());
   }
-  return {median(a), median(b), median(ratios)};
+  return {median(a), median(b), median(ratios), std::accumulate(b.begin(), b.end(), 0.0)};
 }
+
+// A value that processes share after a fork.
+template <class Value>
+class in_shared_memory {
+ public:
+  in_shared_memory() {
+    void* const made = mmap(nullptr, sizeof(Value), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (made == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap");
+    value_ = new (made) Value{};
+  }
+  ~in_shared_memory() { munmap(value_, sizeof(Value)); }
+  in_shared_memory(const in_shared_memory&) = delete;
+  in_shared_memory& operator=(const in_shared_memory&) = delete;
+  Value& operator*() const { return *value_; }
+  Value* operator->() const { return value_; }
+
+ private:
+  Value* value_;
+};
 
 // A process that runs a slice of work on request. `body(serve)` runs in it: prepares the work, and gives it to `serve`.
 class worker {
