@@ -96,6 +96,7 @@ observed observe(void (*program)(unsigned), std::uint64_t times, unsigned turns,
           *found = find_totals(collector.stop());
         },
         [&](auto&& serve) { serve(slice); });
+    if (found->outer == 0) throw std::runtime_error("the observed process has given no totals");
     made.slowdown_percent.push_back(100 * (sums.ratio - 1));
     made.floor_ns.push_back(found->floor_ns);
     made.outer.push_back(found->outer / sums.second_sum);

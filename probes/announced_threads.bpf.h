@@ -31,7 +31,9 @@ struct task_struct___of_program {
 static __always_inline uint64_t program_image(struct task_struct* task) {
   enum { EXITING = 4 /* PF_EXITING */ };
   const struct task_struct___of_program* of = (const struct task_struct___of_program*)task;
-  return of->flags & EXITING || BPF_CORE_READ_BITFIELD(of, in_execve) ? 0 : of->self_exec_id;
+  if (of->flags & EXITING) return 0;
+  if (bpf_core_field_exists(of->in_execve) && BPF_CORE_READ_BITFIELD(of, in_execve)) return 0;
+  return of->self_exec_id;
 }
 
 #endif
