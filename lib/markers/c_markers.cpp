@@ -71,9 +71,8 @@ __attribute__((nothrow)) uint64_t adaptyst_c_begin_wait(adaptyst_c_site* marker,
 }
 
 __attribute__((nothrow)) void adaptyst_c_leave_scope(uint64_t token) {
-  if (token != closed_token) return end_frame(token);
-  recorder* const own = this_thread_recorder;
-  if (reinterpret_cast<uintptr_t>(own) > 1) open_skip_counts(*own);
+  if (token == closed_token) end_left_out();
+  else end_frame(token);
 }
 
 __attribute__((nothrow)) uint64_t adaptyst_c_next_phase(adaptyst_c_site* marker, uint64_t token) {

@@ -329,6 +329,75 @@ TEST_CASE("a jump out of a region that is left out with what it holds does not s
   CHECK(count > times - 2000);
 }
 
+namespace {
+
+// Its regions are below those of its caller.
+[[gnu::noinline]] void run_deeper(std::uint64_t times) {
+  char room[4096];
+  __asm__ volatile("" : : "r"(room) : "memory");
+  for (std::uint64_t at = 0; at != times; ++at) hot();
+}
+
+}  // namespace
+
+TEST_CASE("after a jump out of such a region, events in deeper functions are recorded or reported as lost") {
+  // Fewer than are skipped before the region counts as left, and more.
+  const std::uint64_t times = GENERATE(std::uint64_t{60'000}, std::uint64_t{400'000});
+  adaptyst::collector collector(support::options());
+  {
+    ADAPTYST_REGION("left around");
+    ADAPTYST_REGION("left inside");
+  }
+  hot();
+  std::thread([times] {
+    if (setjmp(before_jump) == 0) jump_out();
+    set_step("left around", ADAPTYST_STEP_SUBTREE + 13);
+    if (setjmp(before_jump) == 0) jump_out();
+    run_deeper(times);
+    for (int at = 0; at != 64; ++at) {  // one of them is checked
+      ADAPTYST_REGION("hot");
+    }
+  }).join();
+  const profile found = collector.stop();
+  support::check_identity(found);
+  std::uint64_t count = 0;
+  for (const region& row : found.regions)
+    if (row.path.back() == "hot") count += row.count;
+  const std::uint64_t unmatched = support::lost(found, adaptyst::loss_reason::unmatched);
+  CHECK(count <= times + 65);
+  CHECK(count + 70'000 > times);
+  CHECK(count + unmatched > times);
+  CHECK(count + unmatched < times + 1000);
+}
+
+namespace {
+
+[[gnu::noinline]] void jump_out_after_deep() {
+  ADAPTYST_REGION("left around");
+  for (int at = 0; at != 70; ++at) {
+    ADAPTYST_REGION("too deep");
+  }
+  std::longjmp(before_jump, 1);
+}
+
+}  // namespace
+
+TEST_CASE("after a jump out of such a region, events that are too deep do not count as lost") {
+  adaptyst::collector collector(support::options());
+  std::thread([] {
+    if (setjmp(before_jump) == 0) jump_out_after_deep();
+    set_step("left around", ADAPTYST_STEP_SUBTREE + 13);
+    set_step("too deep", ADAPTYST_STEP_DEEPER);
+    if (setjmp(before_jump) == 0) jump_out_after_deep();
+    for (int at = 0; at != 64; ++at) {  // one of them is checked
+      ADAPTYST_REGION("hot");
+    }
+  }).join();
+  const profile found = collector.stop();
+  support::check_identity(found);
+  CHECK(support::lost(found, adaptyst::loss_reason::unmatched) < 1000);
+}
+
 TEST_CASE("what is left out is left out in callbacks and under names that are made as well") {
   adaptyst::collector collector(support::options());
   const auto run_event = [] {

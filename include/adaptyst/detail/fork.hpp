@@ -20,7 +20,7 @@ class inheritance {
     if (store_ == nullptr) return;
     recorder_store& made = *begin_store(store_, parent.head.bytes);
     made.head.base = parent.head.base;
-    made.head.below = load(parent.head.below);
+    made.head.below = first_below + recorders_ * recorder_bytes;
     made.head.settings = parent.head.settings;
     made.head.numbered = load(parent.head.numbered);
     // A frame from before the fork may still write its row, which is not read.

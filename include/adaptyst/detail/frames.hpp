@@ -50,8 +50,8 @@ ADAPTYST_DETAIL_INLINE uint64_t weight_around(const recorder& r) noexcept {
 }
 
 // With closed skip counts: true if an event is skipped with its enclosing region. If a jump left that region, its end
-// never comes: the counts are opened, and later regions of this kind are all recorded. Events skipped after the jump
-// count as unmatched, as do a few before it, because the time of the jump is unknown.
+// never comes: the counts are opened, and later regions of this kind are all recorded. Events skipped in that region and
+// after the jump count as unmatched, because the time of the jump is unknown.
 //
 // `closed_at`: stack pointer of the function with the region that closed the counts. `stack`: that of the marker's
 // function. Functions called in the region are below `closed_at`. A marker above it is outside the region. The region's
@@ -73,7 +73,7 @@ inline bool is_left_out_with_region(recorder& r, uint32_t step, const adaptyst_s
     store(left, max_left_out_unseen);
     return true;
   }
-  count_left_out_unseen(r);
+  count_left_out_unseen(r, rounds);
   for (uint32_t at = ADAPTYST_STEP_SUBTREE + 1; at <= ADAPTYST_STEP_LAST; ++at)
     store(r.sampler->open.skip_count[at], 0);
   r.never_closes = 1;

@@ -70,12 +70,12 @@ ADAPTYST_DETAIL_INLINE uint64_t replace_frame(const How& how, uint64_t token) no
 // Ends the scope of `token`.
 template <class = void>
 inline boundary end_phase(uint64_t token) noexcept {
-  recorder* const own = this_thread_recorder;
-  if (token == 0 || reinterpret_cast<uintptr_t>(own) <= 1) return {};
   if (token == closed_token) {
-    open_skip_counts(*own);
+    end_left_out();
     return {};
   }
+  recorder* const own = this_thread_recorder;
+  if (token == 0 || reinterpret_cast<uintptr_t>(own) <= 1) return {};
   if ((token & weighed_token) != 0) {  // the cost of its timing is in neither phase
     end_frame(token);
     return {};

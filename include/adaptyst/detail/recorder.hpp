@@ -59,13 +59,15 @@ ADAPTYST_DETAIL_INLINE bool is_closed(const recorder& r) noexcept {
 }
 // Events skipped by closed counts since the last check may have been meant for recording: they count as unmatched.
 template <class = void>
-inline void count_left_out_unseen(recorder& r) noexcept {
-  for (uint32_t& skip_count : r.sampler->closed.skip_count) {
-    const uint64_t uncounted = max_left_out_unseen - load(skip_count);
-    bump(r.begun, uncounted);
-    count_loss(r, loss::unmatched, uncounted);
+inline void count_left_out_unseen(recorder& r, uint64_t rounds = 0) noexcept {
+  uint64_t uncounted = rounds * max_left_out_unseen;
+  for (uint32_t step = 0; step <= ADAPTYST_STEP_LAST; ++step) {  // an event of a marker that is too deep is no loss
+    uint32_t& skip_count = r.sampler->closed.skip_count[step];
+    uncounted += max_left_out_unseen - load(skip_count);
     store(skip_count, max_left_out_unseen);
   }
+  bump(r.begun, uncounted);
+  count_loss(r, loss::unmatched, uncounted);
 }
 
 // Abandons frames from `depth` on: they never end.
@@ -202,15 +204,22 @@ inline bool is_alive(const process& in, uint32_t thread) noexcept {
 template <class = void>
 inline recorder* allocate_recorder(process& in) noexcept {
   auto* const made = static_cast<recorder*>(in.store->allocate_below(recorder_bytes));
-  if (made == nullptr || recorder_number(*in.store, *made) >= max_recorders) return nullptr;
-  if (in.is_shared == 0) return made;
+  if (made == nullptr) return nullptr;
+  const uint64_t number = recorder_number(*in.store, *made);
   void* const own = reinterpret_cast<char*>(made) + page_bytes;
   constexpr int here = system::private_memory | system::in_place;
+  if (number >= max_recorders) {
+    in.store->give_back_below(first_below + number * recorder_bytes, recorder_bytes);
+    return nullptr;
+  }
+  if (in.is_shared == 0) return made;
+  // After a failure the block stays taken: its addresses may belong to the program now.
   return system::map(own, recorder_bytes - page_bytes, system::read_write, here, -1, 0) == own ? made : nullptr;
 }
 
 // Finds this thread's recorder from another ELF object, takes over a dead thread's, or makes one. Each test for a dead
-// thread is a system call, so some 64 random recorders are tested, or 512 if there is no memory for another.
+// thread is a system call. Usually some 64 random recorders are tested. If there is no memory for another recorder, one
+// of 64 events tests 512.
 template <class = void>
 inline recorder* claim_recorder(process& in, uint64_t tests = 64) noexcept {
   if (!notice_fork(in)) return nullptr;
@@ -245,7 +254,10 @@ inline recorder* claim_recorder(process& in, uint64_t tests = 64) noexcept {
     return r;
   }
   recorder* const made = allocate_recorder(in);
-  if (made == nullptr) return tests == most_tests ? nullptr : claim_recorder(in, most_tests);
+  if (made == nullptr) {
+    const bool is_last_try = tests == most_tests || load(adaptyst_object_v5.unrecorded) % 64 != 0;
+    return is_last_try ? nullptr : claim_recorder(in, most_tests);
+  }
   const uint64_t number = recorder_number(*in.store, *made);
   made->owner = &in;
   made->sampler = &in.event_samplers[number];

@@ -107,6 +107,11 @@ struct recorder_store {
     if (below + more + load_acquire(head.above) > head.bytes) return nullptr;
     return first() + below;
   }
+  // Frees the block at `begin`, unless there is a later block.
+  void give_back_below(uint64_t begin, size_t bytes) noexcept {
+    uint64_t below = begin + bytes;
+    compare_exchange(head.below, below, begin);
+  }
   // For a store on a disk: allocates the pages now, because a later write to a full disk would raise a signal. False if
   // the disk is full, or was full before.
   bool provide(const char* from, uint64_t bytes) noexcept {
