@@ -251,7 +251,10 @@ static __always_inline void book_in_row(uint64_t path, uint64_t weight) {
   add_count(ADAPTYST_CONTEXT_FAULTS, weight);
 }
 
-static __always_inline int book_fault(uint64_t address) {
+/* At the tracepoints page_fault_user and page_fault_kernel. The second is for faults in the kernel on behalf of the
+ * program. */
+SEC("raw_tp")
+int faulted(uint64_t* arguments) {
   uint64_t weight = 1ULL << (*(volatile uint32_t*)&fault_step & 31);
   struct task_struct* task;
   struct adaptyst_context_thread* thread;
@@ -262,7 +265,7 @@ static __always_inline int book_fault(uint64_t address) {
   task = bpf_get_current_task_btf();
   thread = announced(task);
   /* A fault of the kernel's memory, or of a read that does not wait for pages. */
-  if (!thread || address >> 63 || task->pagefault_disabled) return 0;
+  if (!thread || arguments[0] >> 63 || task->pagefault_disabled) return 0;
   /* Chosen at random: a program may fault on the same few pages for ever. */
   if (is_timed(bpf_get_prandom_u32())) begin_ns = bpf_ktime_get_ns();
   if (task->maj_flt != thread->major_faults) book_major_faults(thread, task);
@@ -272,10 +275,3 @@ static __always_inline int book_fault(uint64_t address) {
   if (begin_ns) add_count(ADAPTYST_CONTEXT_FAULT_NS, (bpf_ktime_get_ns() - begin_ns) << ADAPTYST_COST_ONE_OF_LOG2);
   return 0;
 }
-
-SEC("raw_tp/page_fault_user")
-int faulted(uint64_t* arguments) { return book_fault(arguments[0]); }
-
-/* Faults in the kernel, on behalf of the program. */
-SEC("raw_tp/page_fault_kernel")
-int faulted_in_kernel(uint64_t* arguments) { return book_fault(arguments[0]); }

@@ -174,7 +174,6 @@ context_probes::context_probes(bool with_faults, pid_t process, bool listed, con
   else if (bpf_map__reuse_fd(loaded_->maps.stacks, rows_with_functions->function_stacks()) != 0)
     fail("cannot load the eBPF programs for context", errno);
   bpf_program__set_autoload(loaded_->progs.faulted, with_faults);
-  bpf_program__set_autoload(loaded_->progs.faulted_in_kernel, with_faults);
   if (const int failed = load_with_types(loaded_.get(), context_bpf__load); failed != 0)
     fail("cannot load the eBPF programs for context", -failed);
   for (bpf_program* const program : {loaded_->progs.switched, loaded_->progs.woken}) {
@@ -312,9 +311,8 @@ context_probes::fault_windows::fault_windows() : block(std::random_device()()), 
 int context_probes::attach_faults() {
   const std::uint64_t began_ns = thread_cpu_ns();
   int refused = 0;
-  for (const auto& [program, tracepoint] : {std::pair{loaded_->progs.faulted, "page_fault_user"},
-                                            std::pair{loaded_->progs.faulted_in_kernel, "page_fault_kernel"}}) {
-    fault_links_.push_back(uprobe_link::attach_tracepoint(program, tracepoint));
+  for (const char* const tracepoint : {"page_fault_user", "page_fault_kernel"}) {
+    fault_links_.push_back(uprobe_link::attach_tracepoint(loaded_->progs.faulted, tracepoint));
     if (fault_links_.back().is_attached()) continue;
     refused = errno;
     fault_links_.clear();
