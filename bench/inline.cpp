@@ -93,25 +93,29 @@ void inline_engine(measurements& results) {
 
 // A program of short regions: the slow-down that the collector states against the one that a clock shows.
 void perturbation(measurements& results) {
-  constexpr std::uint64_t regions = 3'000'000;
-  const auto work = [] {
-    for (int turn = 0; turn != 40; ++turn) __asm__ volatile("");
-  };
+  constexpr std::uint64_t regions = 300'000;
+  std::uint64_t value = 1;
   const auto loop = [&] {
     return step_ns(regions, [&] {
       ADAPTYST_REGION("short");
-      work();
+      multiply(value, 3);
     });
   };
   for (const std::string engine : {"inline", "ebpf"}) {
     if (engine == "ebpf" && results.count("ebpf_region_ns") == 0) continue;
-    const double without = loop();
-    adaptyst::collector collector("report=none,overhead=none,context=none,engine=" + engine);
-    const double with = loop();
-    const double stated_ns = *collector.stop().accounting.overhead_ns / static_cast<double>(regions);
-    results["perturbation_" + engine + "_stated_ns"] = stated_ns;
-    results["perturbation_" + engine + "_measured_ns"] = with - without;
-    results["perturbation_" + engine + "_stated_over_measured"] = stated_ns / (with - without);
+    std::vector<double> stated_ns;
+    std::vector<double> measured_ns;
+    for (unsigned round = 0; round != 15; ++round) {
+      double without = loop();
+      adaptyst::collector collector("report=none,overhead=none,context=none,engine=" + engine);
+      const double with = loop();
+      stated_ns.push_back(*collector.stop().accounting.overhead_ns / static_cast<double>(regions));
+      without = (without + loop()) / 2;
+      measured_ns.push_back(with - without);
+    }
+    results["perturbation_" + engine + "_stated_ns"] = median(stated_ns);
+    results["perturbation_" + engine + "_measured_ns"] = median(measured_ns);
+    results["perturbation_" + engine + "_stated_over_measured"] = median(stated_ns) / median(measured_ns);
   }
 }
 
