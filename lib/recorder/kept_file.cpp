@@ -102,8 +102,11 @@ kept_file::kept_file(const std::string& directory) : process_(getpid()), began_c
       fail(": markers have recorded elsewhere before", name_, 0, "keep= is for the first collector of a process");
     has_markers_ = true;
     note_alive();
-    alive_ = std::make_unique<periodic>(std::chrono::milliseconds(between_signs_of_life_ns / 1'000'000),
-                                        [this] { note_alive(); });
+    alive_ = std::make_unique<periodic>(
+        std::chrono::milliseconds(between_signs_of_life_ns / 1'000'000), [this] { note_alive(); },
+        [] {
+          return heap_room{0, 0};
+        });
   } catch (...) {
     remove();
     if (store_ != nullptr && !has_markers_) munmap(store_, bytes_);

@@ -111,10 +111,11 @@ bool set_step(const process_state& state, const site_count& site, std::uint32_t 
 
 void reset_steps(const process_state& state) {
   detail::store_head head{};
-  if (state.address == 0 || !has_same_layout(state) || !state.in->read(state.address, head) || head.settings == nullptr)
+  if (state.address == 0 || !has_same_layout(state) || !state.in->read(state.address, head) ||
+      head.settings == nullptr || head.numbered == 0)
     return;
   const std::uint64_t first = as_address(head.settings) + offsetof(detail::observer_settings, steps);
-  std::vector<std::uint64_t> steps(detail::max_sites);
+  std::vector<std::uint64_t> steps(std::min<std::uint64_t>(head.numbered, detail::max_sites));
   if (!state.in->read(first, steps.data(), steps.size() * sizeof steps[0])) return;
   for (std::size_t at = 0; at != steps.size(); ++at)
     if (steps[at] != ADAPTYST_STEP_ENGINE &&

@@ -52,6 +52,7 @@ struct collector::state {
   pid_t pid = getpid();
   std::optional<lib::kept_file> kept;   // the file that remains if the program is killed
   std::optional<lib::session> session;  // empty: nothing is collected
+  lib::heap_room room;                  // for the result
   profile result;
 
   state() { result.engine = "off"; }
@@ -200,7 +201,8 @@ struct collector::state {
       lib::own_process::call_when_loaded(nullptr);
       adopting = nullptr;
     }
-    lib::run_on_thread([this] { end_session(); });
+    room = session->room();
+    lib::run_on_thread([this] { end_session(); }, room);
   }
 
   void end_session() {
@@ -223,7 +225,7 @@ struct collector::state {
   profile copy_result() const {
     if (result.regions.empty()) return result;
     profile copy;
-    lib::run_on_thread([&] { copy = result; });
+    lib::run_on_thread([&] { copy = result; }, room);
     return copy;
   }
 };
@@ -243,7 +245,7 @@ profile collector::snapshot() const noexcept {
     const std::lock_guard lock(state_->mutex);
     if (!state_->is_ours()) return state_->copy_result();
     profile now;
-    lib::run_on_thread([&] { now = state_->session->snapshot(); });
+    lib::run_on_thread([&] { now = state_->session->snapshot(); }, state_->session->room());
     return now;
   } catch (const std::exception& failed) {
     lib::complain(failed.what());

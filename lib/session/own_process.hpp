@@ -35,6 +35,9 @@ class own_process final : public target {
   static void use_counter(const detail::clock_line& line) noexcept;
   static bool uses_counter() noexcept;
 
+  // Whether results take little memory: so far there are at most some 100 call paths, few threads and few operations.
+  bool has_few_results() const noexcept;
+
   bool is_running() const override { return true; }
   std::uint64_t state() const noexcept override { return reinterpret_cast<std::uint64_t>(&in_); }
   void claim(const claim_terms& terms) override;

@@ -42,8 +42,6 @@ namespace {
 constexpr std::chrono::milliseconds poll_interval{5};
 // If a ring overflows, the regions of all waiting samples are unknown. On a busy machine, reads are 30 ms late.
 constexpr std::uint64_t entries_of_samples = std::uint64_t{1} << 18;
-// For the symbols of files and the programs of the kernel.
-constexpr heap_room room_of_start{std::size_t{32} << 20, 0};
 constexpr std::uint64_t poll_interval_ns = 1'000'000'000;
 constexpr std::uint64_t mapping_interval_ns = 100'000'000;  // a program may end before its first read
 
@@ -167,8 +165,14 @@ void session::watch_own_memory() {
 // For work that takes large blocks of memory or makes threads. An observer has a process of its own and calls the work
 // directly.
 void session::run_separately(const std::function<void()>& work) const {
-  if (own_ != nullptr) run_on_thread(work, room_of_start);
+  if (own_ != nullptr) run_on_thread(work, room());
   else work();
+}
+
+heap_room session::room() const noexcept {
+  const bool has_much = own_ == nullptr || timeline_ || options_.wants_samples() || !options_.functions.empty() ||
+                        options_.memory != memory_choice::none;
+  return has_much || !own_->has_few_results() ? heap_room{} : small_heap_room;
 }
 
 // Starts with the source in the options; with engine=auto, with the recorders if the kernel cannot count.
@@ -261,16 +265,20 @@ void session::listen_to_own() {
 
 void session::start_own() {
   if (timeline_)
-    draining_ = std::make_unique<periodic>(poll_interval, [this] {
-      const std::lock_guard lock(draining_mutex_);
-      if (context_) try_step([this] { context_->drain(); });
-      drain(*own_);
-    });
+    draining_ = std::make_unique<periodic>(
+        poll_interval,
+        [this] {
+          const std::lock_guard lock(draining_mutex_);
+          if (context_) try_step([this] { context_->drain(); });
+          drain(*own_);
+        },
+        [] { return heap_room{}; });
   own_->start_now();
   if (!keeps_budget()) return;
   try {
-    keeping_ = std::make_unique<periodic>(std::chrono::milliseconds(budget_poll_ms),
-                                          [this] { try_step([this] { keep_budget(); }); });
+    keeping_ = std::make_unique<periodic>(
+        std::chrono::milliseconds(budget_poll_ms), [this] { try_step([this] { keep_budget(); }); },
+        [this] { return room(); });
     give_budget(*own_);
   } catch (const std::exception& failed) {
     complain(std::string("the overhead budget is not kept: ") + failed.what());

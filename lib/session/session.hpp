@@ -121,6 +121,8 @@ class session {
   std::vector<std::int64_t> find_processes(std::uint64_t region) const;
   // Ends the session, once, and reports. Throws error if a file cannot be written.
   void stop();
+  // For threads of this process that find symbols, or read and make results, as of now.
+  heap_room room() const noexcept;
 
  private:
   enum class phase { starting, running, ended };

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -14,7 +15,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-constexpr std::size_t small_block_bytes = 2 << 20;
+constexpr std::size_t most_for_small_blocks = 2 << 20;
 constexpr std::size_t huge_page_bytes = 2 << 20;
 constexpr std::size_t block_bytes = 120 << 10;  // below the smallest mapped size, 128 KiB
 constexpr std::size_t huge_heap_bytes = 64 << 20;
@@ -49,7 +50,8 @@ bool is_in_program_heap(const void* there) {
 block* take_rest_of_page(block* last) {
   // An allocator may place blocks anywhere.
   for (std::size_t at = 0; last != nullptr && at <= huge_page_bytes / block_bytes; ++at) {
-    if (huge_page_bytes - reinterpret_cast<std::uintptr_t>(last) % huge_page_bytes <= 3 * block_bytes) break;
+    const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(last) + block_bytes;
+    if (huge_page_bytes - end % huge_page_bytes <= 2 * block_bytes) break;
     block* const next = take();
     if (next == nullptr) break;
     next->before = last;
@@ -85,7 +87,7 @@ heap_reserve::heap_reserve(heap_room room) {
   const bool is_own = tried != nullptr && !is_in_program_heap(tried);
   std::free(tried);
   if (!is_own) return;
-  block* first = take_blocks(small_block_bytes);
+  block* first = take_blocks(std::min(most_for_small_blocks, room.bytes / 4));
   if (room.huge_bytes != 0) first = take_rest_of_page(first);
   between_ = take();
   block* const second = take_blocks(room.bytes);

@@ -7,15 +7,19 @@
 
 namespace adaptyst::lib {
 
-// The size of a reserve, in addresses. It uses one page of memory for each 120 KiB.
+// The size of a reserve, in addresses. It uses one page of memory for each 120 KiB: 32 MiB take 0.7 ms, or 5 to 10 ms if page
+// faults are slow, as in some virtual machines.
 struct heap_room {
   std::size_t bytes = std::size_t{32} << 20;
-  // The beginning of the room uses huge pages. If page faults are slow, as in some virtual machines, loading the
-  // kernel's types takes a quarter of the time.
+  // The beginning of the room uses huge pages. If page faults are slow, loading the kernel's types takes a quarter of the
+  // time.
   std::size_t huge_bytes = 0;
 };
 
-// Room for large blocks; 32 MiB take 0.7 ms. With another allocator than glibc's, it has no effect. If threads share the
+// For results of few regions, without operations of devices.
+constexpr heap_room small_heap_room{std::size_t{4} << 20, 0};
+
+// Room for large blocks. With another allocator than glibc's, it has no effect. If threads share the
 // program's heap (MALLOC_ARENA_MAX=1), it takes no room, which would be in the program's heap.
 class heap_reserve {
  public:

@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <pthread.h>
 #include <system_error>
 #include <thread>
@@ -111,14 +112,20 @@ struct periodic::state {
   std::thread thread;
 };
 
-periodic::periodic(std::chrono::milliseconds interval, std::function<void()> work)
+periodic::periodic(std::chrono::milliseconds interval, std::function<void()> work, std::function<heap_room()> find_room)
     : process_(getpid()), state_(std::make_unique<state>()) {
-  state_->thread = start_thread([interval, work = std::move(work), &in = *state_] {
+  state_->thread = start_thread([interval, work = std::move(work), find_room = std::move(find_room), &in = *state_] {
     pthread_setname_np(pthread_self(), "adaptyst");
-    const heap_reserve room;
+    heap_room room = find_room();
+    std::optional<heap_reserve> reserve(room);
     std::unique_lock lock(in.mutex);
     while (!in.ends.wait_for(lock, interval, [&in] { return in.ending; })) {
       lock.unlock();
+      if (const heap_room wanted = find_room(); wanted.bytes > room.bytes) {
+        room = wanted;
+        reserve.reset();
+        reserve.emplace(room);
+      }
       work();
       lock.lock();
     }

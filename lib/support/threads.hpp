@@ -48,8 +48,9 @@ bool is_library_thread(pid_t thread, std::uint64_t time_ns) noexcept;
 // Calls a function at regular intervals, on a separate thread.
 class periodic {
  public:
-  // `work` must not throw. The thread takes none of the program's signals. Throws std::system_error.
-  periodic(std::chrono::milliseconds interval, std::function<void()> work);
+  // `work` must not throw. The thread takes none of the program's signals. Before each call, its heap has at least the room that
+  // `find_room` returns then. Throws std::system_error.
+  periodic(std::chrono::milliseconds interval, std::function<void()> work, std::function<heap_room()> find_room);
   // Waits for the end of a running call. In a forked child, which has no such thread, it leaves the state untouched.
   ~periodic();
   periodic(const periodic&) = delete;

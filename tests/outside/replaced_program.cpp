@@ -28,6 +28,7 @@ void be_robbed(const char* next) {
   std::fill(at, at + words, std::uint64_t{ADAPTYST_STEP_LAST});
   adaptyst::detail::process* const state = adaptyst::detail::find_process(adaptyst_object_v5);
   state->store->head.settings = reinterpret_cast<char*>(at) - offsetof(adaptyst::detail::observer_settings, steps);
+  state->store->head.numbered = words;
   const std::uint64_t before = state->epochs;
   std::puts("ready");
   std::fflush(stdout);

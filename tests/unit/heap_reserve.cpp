@@ -82,7 +82,7 @@ TEST_CASE("large blocks in huge pages take few page faults") {
         },
         {std::size_t{32} << 20, std::size_t{14} << 20});
     constexpr long small_pages = 2 * large_bytes / 4096;
-    return faults < small_pages / 4;
+    return faults < small_pages / 16;
   }));
 }
 

@@ -211,6 +211,7 @@ TEST_CASE("what an earlier collector has set is over") {
   settings->steps[detail::max_sites - 1] = detail::unclaimed_step;
   settings->tails[0] = 9;
   in.head.settings = settings.get();
+  in.head.numbered = detail::max_sites;
   adaptyst::lib::reset_steps(in.state());
   CHECK(settings->steps[3] == 0);
   CHECK(settings->steps[detail::max_sites - 1] == 0);
