@@ -16,11 +16,11 @@ struct heap_room {
   std::size_t huge_bytes = 0;
 };
 
-// For results of few regions, without operations of devices.
+// For results of few regions, with few operations of devices.
 constexpr heap_room small_heap_room{std::size_t{4} << 20, 0};
 
-// Room for large blocks. With another allocator than glibc's, it has no effect. If threads share the
-// program's heap (MALLOC_ARENA_MAX=1), it takes no room, which would be in the program's heap.
+// Room for large blocks. With another allocator than glibc's, it has no effect. If threads share the program's heap
+// (MALLOC_ARENA_MAX=1), it takes no room, which would be in the program's heap.
 class heap_reserve {
  public:
   explicit heap_reserve(heap_room room = {});
