@@ -422,7 +422,7 @@ def case_a_killed_reader_leaves_nothing():
 
 def case_an_archive_of_many_threads():
     folder = work / "wide"
-    failures.equal(run(FOREIGN, folder, 300).returncode, 0, "it is written")
+    failures.equal(run(FOREIGN, folder, 110).returncode, 0, "it is written")
 
     def limited(most):
         return run(ADAPTYST, "convert", folder / "traces.otf2", "-o", work / f"wide-{most}.sqlite",

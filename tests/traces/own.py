@@ -88,7 +88,7 @@ def case_both_formats_say_the_same():
 def case_a_killed_writer_leaves_a_whole_file():
     """At random moments: what was committed is there, and every span of it."""
     draw = random.Random(11)
-    for attempt in range(20):
+    for attempt in range(10):
         file = work / f"killed-{attempt}.sqlite"
         program = subprocess.Popen([ADAPTYST, "run", "--engine=inline", "--format=none", "--overhead=none", f"--output=trace:{file}", "--", PROGRAM, "outside", "endless"],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)

@@ -909,7 +909,7 @@ def case_numbers_at_the_ends_of_their_types():
     export = Export(str(work / "ends.sqlite"))
     export.kernels([(0, 5, "first"), ((1 << 56) - 6, 1 << 56, "last")])
     export.db.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET rowid = ? WHERE start != 0", ((1 << 63) - 1,))
-    for lowest, numbers in ((1 - (1 << 63), (1,)), (-(1 << 63), (1, 2, 1000))):
+    for lowest, numbers in ((1 - (1 << 63), (1,)), (-(1 << 63), (1, 1000))):
         export.db.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET rowid = ? WHERE start = 0", (lowest,))
         export.db.commit()
         for shards in numbers:  # windows do not depend on the numbers of rows
