@@ -20,6 +20,7 @@
 #include "kernel/summed_rows.hpp"
 #include "kernel/uprobe_multi.hpp"
 #include "kernel/window_sampling.hpp"
+#include "simulated_runs.hpp"
 
 namespace lib = adaptyst::lib;
 
@@ -139,41 +140,6 @@ TEST_CASE("errors of sampled switches are added up over processors, and times of
 
 namespace {
 
-// What a program did, and what the kernel's programs would have summed up.
-struct switches_of_a_run {
-  adaptyst_context_row row{};
-  std::uint64_t switches = 0, blocked_ns = 0, runnable_ns = 0;
-};
-
-// Bursts of up to 3,000 short waits in a pipe, waits of all lengths for locks at the next place, which is that of the pipe
-// if `shares_a_place`, and one long wait for a barrier after each burst.
-switches_of_a_run run_in_bursts(std::mt19937_64& random, std::uint32_t step, bool shares_a_place) {
-  constexpr std::uint32_t pipe = 3, barrier = 5;
-  switches_of_a_run made;
-  adaptyst_switch_places places{};
-  std::lognormal_distribution<double> pipe_ns(8, 0.7), lock_ns(9, 0.8), barrier_ns(17, 0.5), runnable_ns(6, 1);
-  const auto wait = [&](std::uint32_t place, std::uint32_t now, std::lognormal_distribution<double>& length_ns) {
-    const auto blocked_ns = static_cast<std::uint64_t>(length_ns(random));
-    const auto ready_ns = static_cast<std::uint64_t>(runnable_ns(random));
-    ++made.switches;
-    made.blocked_ns += blocked_ns;
-    made.runnable_ns += ready_ns;
-    const std::uint32_t weight = adaptyst_is_first_switch(&places, place, now) != 0
-                                     ? 1
-                                     : adaptyst_switch_weight(static_cast<std::uint32_t>(random()), step);
-    if (weight == 0) return;
-    const adaptyst_switch back{weight, blocked_ns, ready_ns, ADAPTYST_BLOCKED_IO, 1, 0};
-    adaptyst_book_switch(&made.row, &back);
-  };
-  for (std::uint32_t now = 1; now != 13; ++now) {
-    for (std::uint64_t left = random() % 3000; left != 0; --left)
-      if (random() % 4 != 0) wait(pipe, now, pipe_ns);
-      else wait(shares_a_place ? pipe : pipe + 1, now, lock_ns);
-    wait(barrier, now, barrier_ns);
-  }
-  return made;
-}
-
 // Of many runs: the mean deviation in standard errors, and how often it is within 1.96 of them.
 class deviations {
  public:
@@ -201,7 +167,7 @@ TEST_CASE("sampled switches of bursts have no bias, and true values within the e
     for (const bool shares_a_place : {false, true}) {
       deviations switches, blocked, runnable;
       for (int run = 0; run != 1000; ++run) {
-        const switches_of_a_run of = run_in_bursts(random, step, shares_a_place);
+        const simulated::switches_of_a_run of = simulated::run_in_bursts(random, step, shares_a_place);
         const lib::context_part sum = lib::sum_rows({of.row}, false);
         REQUIRE(sum.voluntary_variance);
         const auto number = [](std::uint64_t value) { return static_cast<double>(value); };
@@ -223,63 +189,6 @@ TEST_CASE("sampled switches of bursts have no bias, and true values within the e
 
 namespace {
 
-// Page faults of a run in each millisecond, on two paths.
-using faults_of_a_run = std::vector<std::array<std::uint64_t, 2>>;
-constexpr std::size_t run_ms = 12'000;
-
-// Patterns: 0, a frequent and a rare path; 1, both paths in the same bursts, of 30 ms with pauses of 90 ms on average;
-// 2, each path in its own bursts; 3, a growing number; 4, the paths in turn, for 35 ms each; 5, a path once in 10 ms,
-// which is the length of a window.
-faults_of_a_run make_faults(unsigned pattern, std::mt19937_64& random) {
-  faults_of_a_run made(run_ms);
-  std::array<bool, 2> in_burst{};
-  for (std::size_t at = 0; at != run_ms; ++at)
-    for (std::size_t path = 0; path != 2; ++path) {
-      if (path == 0 || pattern == 2)
-        in_burst[path] = random() % (in_burst[path] ? 30 : 90) == 0 ? !in_burst[path] : in_burst[path];
-      const double shared = in_burst[pattern == 2 ? path : 0] ? 40 : 0;
-      const double means[] = {path == 0 ? 200.0 : 3.0,
-                              shared,
-                              shared,
-                              40.0 * static_cast<double>(at) / run_ms,
-                              at / 35 % 2 == path ? 50.0 : 0.0,
-                              path == 0      ? 100.0
-                              : at % 10 == 3 ? 100.0
-                                             : 0.0};
-      made[at][path] = random() % (2 * static_cast<std::uint64_t>(means[pattern]) + 1);
-    }
-  return made;
-}
-
-// Ticks of 5 ms, as in the collector, some of which come late. The first blocks are shorter.
-lib::window_sums watch(const faults_of_a_run& run, std::mt19937_64& random) {
-  constexpr std::uint64_t ms = 1'000'000;
-  lib::window_block block(random());
-  lib::window_sums sums(random());
-  lib::path_counts counted{{1, {}}, {2, {}}};
-  unsigned windows = 4;
-  block.begin(0, windows);
-  std::size_t tick = 0;
-  for (std::size_t at = 0; at != run_ms; ++at) {
-    if (block.is_open())
-      for (std::size_t path = 0; path != 2; ++path) counted[path + 1].events += run[at][path];
-    const std::uint64_t now_ns = (at + 1) * ms;
-    if (block.must_open(now_ns)) block.open(now_ns);
-    if (at < tick) continue;
-    tick = at + 5 + (random() % 16 == 0 ? random() % 20 : 0);
-    if (block.must_close(now_ns)) block.close(now_ns);
-    if (block.has_ended(now_ns)) {
-      sums.add(counted, {block.length_ns(now_ns), block.open_length_ns(now_ns), 0});
-      windows = std::min(16U, 2 * windows);
-      block.begin(block.ends_ns(), windows);
-    }
-  }
-  const std::uint64_t end_ns = run_ms * ms;
-  if (block.is_usable(end_ns)) sums.add(counted, {block.length_ns(end_ns), block.open_length_ns(end_ns), 0});
-  else sums.extend(block.length_ns(end_ns));
-  return sums;
-}
-
 double mean_square(const std::vector<double>& of) {
   return std::inner_product(of.begin(), of.end(), of.begin(), 0.0) / static_cast<double>(of.size());
 }
@@ -292,21 +201,16 @@ TEST_CASE(
   for (unsigned pattern = 0; pattern != 6; ++pattern) {
     std::array<deviations, 3> of;  // the paths, and both together
     for (int run = 0; run != 600; ++run) {
-      const faults_of_a_run faults = make_faults(pattern, random);
-      std::array<double, 3> truth{};
-      for (const auto& now : faults)
-        for (std::size_t path = 0; path != 2; ++path) {
-          truth[path] += static_cast<double>(now[path]);
-          truth[2] += static_cast<double>(now[path]);
-        }
-      const auto sums = watch(faults, random).read();
+      const simulated::faults_of_a_run faults = simulated::make_faults(pattern, random);
+      const auto [first_truth, second_truth] = simulated::count(faults);
+      const auto sums = simulated::watch(faults, random).read();
       const lib::window_sums::sum& first = sums.at(1);
       const lib::window_sums::sum& second = sums.at(2);
       std::vector<double> both(first.deviations);
       std::transform(both.begin(), both.end(), second.deviations.begin(), both.begin(), std::plus<>());
-      of[0].add(first.events, truth[0], mean_square(first.deviations));
-      of[1].add(second.events, truth[1], mean_square(second.deviations));
-      of[2].add(first.events + second.events, truth[2], mean_square(both));
+      of[0].add(first.events, first_truth, mean_square(first.deviations));
+      of[1].add(second.events, second_truth, mean_square(second.deviations));
+      of[2].add(first.events + second.events, first_truth + second_truth, mean_square(both));
     }
     for (std::size_t which = 0; which != of.size(); ++which) {
       INFO("pattern " << pattern << ", path " << which << ": bias " << of[which].bias() << ", "
