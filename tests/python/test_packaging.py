@@ -25,7 +25,8 @@ class Packaging(Case):
         return wheel
 
     def install(self, wheel):
-        self.run_python("-m", "venv", "fresh")
+        # With the pip that is there: unpacking another takes longer than all else.
+        self.run_python("-m", "venv", "--without-pip", "--system-site-packages", "fresh")
         python = self.folder / "fresh/bin/python"
         self.run_python("-m", "pip", "install", "-q", "--no-index", wheel, python=python)
         return python
@@ -51,7 +52,7 @@ class Packaging(Case):
         wheel = self.build_wheel(self.folder / "python")
         self.assertIn("cp39-abi3", wheel.name)
         python = self.install(wheel)
-        self.assertEqual(self.run_python("-c", "import adaptyst; print(adaptyst.markers_missing, adaptyst.__file__)", python=python).split()[0], "None")
+        self.assertRegex(self.run_python("-c", "import adaptyst; print(adaptyst.markers_missing, adaptyst.__file__)", python=python), r"^None \S*/fresh/lib")
 
     def test_without_headers_the_wheel_is_pure(self):
         shutil.copytree(SOURCES / "python", self.folder / "python", ignore=shutil.ignore_patterns("build", "*.egg-info", "*.so", "__pycache__"))
