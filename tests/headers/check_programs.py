@@ -1,8 +1,8 @@
-"""Builds a program of this folder in every way that its consumers may, and runs it.
+"""Builds programs of this folder in every way that their consumers may, and runs them.
 
-usage: check_programs.py ROOT PFR COMPILER PROGRAM [linked]
+usage: check_programs.py ROOT PFR COMPILER PROGRAM[,PROGRAM…] [linked]
 
-"linked": the code that markers call is not compiled with each unit, but linked.
+"linked": the code that markers call is not compiled with each unit, but linked. It is compiled for all programs of a run.
 """
 import pathlib
 import re
@@ -166,8 +166,9 @@ def markers_library(build):
             build.failures.check(words[5] == "HIDDEN", f"{words[7]} is hidden", line)
     # A unit without the C++ library, linked as a C program is.
     unit = build.compile("c_program.cpp", "for a C program", "-std=c++17", "-O2", "-fno-exceptions", "-fno-rtti")
-    build.compiler = tool(build.compiler.replace("clang++", "clang").replace("g++", "gcc"))
+    of_cpp, build.compiler = build.compiler, tool(build.compiler.replace("clang++", "clang").replace("g++", "gcc"))
     program = build.link("as a C program is", "c_program", unit)
+    build.compiler = of_cpp
     build.runs(program, "as a C program is")
     if program is not None:
         libraries = re.findall(r"\(NEEDED\).*\[(.*)\]", output([tool("readelf"), "-dW", program]))
@@ -180,10 +181,11 @@ PROGRAMS = {function.__name__: function
             for function in [grammar, together, with_system_sdt, with_disabled_unit, no_markers, markers_library]}
 
 
-def main(root, pfr, compiler, program, linked=None):
+def main(root, pfr, compiler, programs, linked=None):
     build = Builder(root, pfr, compiler, linked is not None)
-    PROGRAMS[program](build)
-    build.failures.exit(min_checks=4)
+    for program in programs.split(","):
+        PROGRAMS[program](build)
+    build.failures.exit(min_checks=4 * len(programs.split(",")))
 
 
 if __name__ == "__main__":
