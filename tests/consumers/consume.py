@@ -67,7 +67,7 @@ def as_built():
     flags = [f"-D{name}={cached(name)}" for name in ["CMAKE_BUILD_TYPE", "CMAKE_CXX_FLAGS", f"CMAKE_CXX_FLAGS_{kind.upper()}", "ADAPTYST_UNITY_BUILD"]]
     if not (arguments.built / "compile_commands.json").exists():
         return flags
-    launcher = [sys.executable, "-B", here / "reuse.py", arguments.built]
+    launcher = [sys.executable, "-BIS", here / "reuse.py", arguments.built]
     return [*flags, "-DCMAKE_CXX_COMPILER_LAUNCHER=" + ";".join(map(str, launcher))]
 
 

@@ -1,4 +1,5 @@
-"""Compiles, unless a build that is there has made the object already, by the same command: then that is copied.
+"""Compiles, unless a build that is there has made the object already, by the same command: then that is copied. Its debug
+information is not: each archive, library and program that it gets into would have it.
 
 usage: reuse.py BUILD COMPILER ARGUMENT…, in the directory of the build that it compiles for, as CMake's compiler launchers are
 """
@@ -6,7 +7,6 @@ import json
 import os
 import pathlib
 import shlex
-import shutil
 import sys
 
 
@@ -50,7 +50,7 @@ def main(build, *command):
     there = made_before(pathlib.Path(build), command) if "-c" in command else None
     if there is None or not there.exists():
         os.execvp(command[0], command)
-    shutil.copyfile(there, command[command.index("-o") + 1])
+    os.execvp("strip", ["strip", "--strip-debug", "-o", command[command.index("-o") + 1], str(there)])
 
 
 if __name__ == "__main__":
