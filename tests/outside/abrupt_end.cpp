@@ -1,7 +1,7 @@
 // Passes short regions for a while, counts them in a file as it goes, and ends without goodbye:
 // abrupt_end MILLISECONDS kill|_exit|quick_exit|abort|exec|exit|wait COUNTS [THREADS [CHILDREN]]
 //
-// "wait" goes on until it is killed; "exit" is as a program should. CHILDREN are forked in a region that the parent has
+// "wait" goes on until it is killed; "exit" is as a program should. SIGUSR1 is the end of the time. CHILDREN are forked in a region that the parent has
 // left when they begin, do the same as it does, and have ended before it. COUNTS exists: a `counts` for each thread.
 // With $OPERATIONS, each region comes with an operation of a device, 10 ns long, that overlaps with none.
 // Built with COLLECTING, it has a collector of its own, which looks at what is not in children.
@@ -32,6 +32,7 @@ struct alignas(64) counts {
 
 using deadline = std::chrono::steady_clock::time_point;
 
+std::atomic<bool> is_over{false};
 const bool has_operations = std::getenv("OPERATIONS") != nullptr;
 
 void operate() {
@@ -54,7 +55,7 @@ void pass(counts& in) {
 void pass_until(deadline end, counts& in) {
   ADAPTYST_REGION("work");
   in.process.store(static_cast<std::uint64_t>(getpid()));
-  while (std::chrono::steady_clock::now() < end) pass(in);
+  while (!is_over && std::chrono::steady_clock::now() < end) pass(in);
 }
 
 void work(deadline end, counts* in, long threads) {
@@ -90,6 +91,7 @@ int main(int count, char** arguments) {
   auto* mine = static_cast<counts*>(mapped);
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
+  signal(SIGUSR1, [](int) { is_over = true; });
 
   for (int at = 0; at != 100; ++at) pass(*mine);
   int gate[2];
