@@ -16,7 +16,7 @@ import chance  # noqa: E402
 import profiles  # noqa: E402
 from cases import Missing, run_cases  # noqa: E402
 from compiling import AS_NOBODY, PLAIN, Failures, scratch, tool  # noqa: E402
-from states import cpu_seconds, until  # noqa: E402
+from states import computes, until  # noqa: E402
 
 ADAPTYST, UNWOUND = sys.argv[1:3]
 failures = Failures()
@@ -64,10 +64,10 @@ CHAIN = ("solves", "main", "solve", "assemble", "integrate")
 def case_chain():
     """The callers are known with the tables, and only with these."""
     for stacks in ("dwarf", "auto"):
-        found, made, _ = observe(UNWOUND, "chain", 0.8, stacks=stacks)
+        found, made, _ = observe(UNWOUND, "chain", 0.4, stacks=stacks)
         failures.check(weight_of(found, *CHAIN) > 0.95 * weight_of(found) > 0, f"{stacks}: all callers", found)
         failures.check(sum(made["samples"]["lost"].values()) <= 0.02 * made["samples"]["samples"], "hardly any is lost", made["samples"])
-    found, _, _ = observe(UNWOUND, "chain", 0.5, stacks="frame-pointers")
+    found, _, _ = observe(UNWOUND, "chain", 0.3, stacks="frame-pointers")
     failures.check(weight_of(found, "assemble") < 0.1 * weight_of(found), "frame pointers lead to no caller", found)
     failures.check(weight_of(found, "integrate") > 0.9 * weight_of(found) > 0, "but the innermost is known", found)
 
@@ -75,27 +75,27 @@ def case_chain():
 def case_library():
     """The C library's frames are between those of the program."""
     for stacks in ("dwarf", "auto"):
-        found, _, _ = observe(UNWOUND, "sorted", 0.5, stacks=stacks)
+        found, _, _ = observe(UNWOUND, "sorted", 0.3, stacks=stacks)
         hot = weight_of(found, "main", "sorts", "compares")
         failures.check(hot > 0.9 * weight_of(found) > 0, f"{stacks}: callers across a library", found)
 
 
 def case_threads():
     """Threads that live 50 ms; their stacks end at their beginning."""
-    found, made, _ = observe(UNWOUND, "threads", 1)
+    found, made, _ = observe(UNWOUND, "threads", 0.5)
     failures.check(weight_of(found, "solve", "assemble", "integrate") > 0.9 * weight_of(found) > 0, "all callers", found)
     failures.check(made["samples"]["lost"].get("not_unwound", 0) < 0.05 * made["samples"]["samples"], "to the end", made["samples"])
 
 
 def case_signal():
-    found, _, _ = observe(UNWOUND, "signalled", 0.5)
+    found, _, _ = observe(UNWOUND, "signalled", 0.3)
     failures.check(weight_of(found, "main", "works", "handles", "integrate") > 0.9 * weight_of(found) > 0,
                    "a handler's stack leads to the interrupted function", found)
 
 
 def case_deep():
     """The stack is longer than a copy: its outer part is missing, and this is counted."""
-    found, made, _ = observe(UNWOUND, "deep", 0.5)
+    found, made, _ = observe(UNWOUND, "deep", 0.3)
     samples = made["samples"]
     failures.check(samples["lost"].get("truncated", 0) > 0.9 * samples["samples"] > 100, "cut stacks are counted", samples)
     failures.check(weight_of(found, "goes_deeper", "integrate") > 0.9 * weight_of(found), "inner callers are known", found)
@@ -107,11 +107,11 @@ def case_wrong_tables():
     """A table that leads to itself, and one that never ends: the observer goes on, and the program ends in time."""
     if os.uname().machine != "x86_64":
         raise Missing("written for x86-64")
-    found, made, _ = observe(UNWOUND, "same", 0.5)
+    found, made, _ = observe(UNWOUND, "same", 0.3)
     failures.check(weight_of(found, "leads_to_itself") > 0.8 * weight_of(found) > 0, "the function is known", found)
     failures.check(max(len(frames) for frames, _ in found) < 140, "a stack has a limit")
     failures.check(made["samples"]["lost"].get("truncated", 0) > 100, "its callers are counted as missing", made["samples"])
-    found, made, _ = observe(UNWOUND, "endless", 0.5)
+    found, made, _ = observe(UNWOUND, "endless", 0.3)
     failures.check(weight_of(found, "never_ends") > 0.8 * weight_of(found) > 0, "the function is known", found)
     failures.check(made["samples"]["unwinding_ns"] < 0.5e9, "the time for a stack is limited", made["samples"])
 
@@ -119,7 +119,7 @@ def case_wrong_tables():
 def observe_with_other(*command, **how):
     """Stacks of the command after those of a chain, which ends later; with the messages and the profile."""
     words = " ".join(map(str, command))
-    return observe("sh", "-c", f"{UNWOUND} chain 4 & {UNWOUND} {words}; wait", **how)
+    return observe("sh", "-c", f"{UNWOUND} chain 1.4 & {UNWOUND} {words}; wait", **how)
 
 
 def case_bombs():
@@ -127,9 +127,9 @@ def case_bombs():
     if os.uname().machine != "x86_64":
         raise Missing("written for x86-64")
     for what, function in (("register", "has_register"), ("remembers", "remembers")):
-        found, made, messages = observe_with_other(what, 2)
+        found, made, messages = observe_with_other(what, 0.7)
         failures.check(weight_of(found, function) > 0, f"{what}: the function is known", messages)
-        failures.check(made["samples"]["lost"].get("not_unwound", 0) > 100, "its callers are counted as missing", made["samples"])
+        failures.check(made["samples"]["lost"].get("not_unwound", 0) > 35, "its callers are counted as missing", made["samples"])
         failures.check(weight_of(found, *CHAIN) > 0.7 * weight_of(found, "integrate") > 0, "the other program has callers", found)
 
 
@@ -142,17 +142,17 @@ def case_cut_library():
                       "void works_later(unsigned long n) { volatile int after = 0; loops(n); loops(n / 2); after = 2; }\n")
     subprocess.run([tool("gcc"), "-O2", "-fomit-frame-pointer", "-shared", "-fPIC", "-o", library, source], check=True)
     library.chmod(0o755)
-    running = start(f"UNWOUND_LIBRARY={library} {UNWOUND} library 2.4 & {UNWOUND} chain 2.6; wait")
+    running = start(f"UNWOUND_LIBRARY={library} {UNWOUND} library 1.5 & {UNWOUND} chain 1.6; wait")
 
-    def computes_there():
+    def find_there():
         for maps in pathlib.Path("/proc").glob("[0-9]*/maps"):
             try:
-                if str(library) in maps.read_text() and cpu_seconds(maps.parent.name) > 0.7:
-                    return True
+                if str(library) in maps.read_text():
+                    return maps.parent.name
             except OSError:  # it has ended, or belongs to another user
                 pass
-        return False
-    until(computes_there, "the program computes in its library")
+        return None
+    computes(until(find_there, "the program has loaded its library"), 0.4)
     os.truncate(library, 2 * os.sysconf("SC_PAGESIZE"))  # code is in the second page, tables are in the third
     found, made, messages = finish(running)
     failures.check(made["samples"]["lost"].get("not_unwound", 0) > 50, "callers are counted as missing", (made["samples"], messages))
@@ -163,7 +163,7 @@ def case_two_observers():
     """Without room for its copies, the second one has samples all the same."""
     def limit():
         resource.setrlimit(resource.RLIMIT_MEMLOCK, (0, 0))
-    both = [start(f"{UNWOUND} chain 1", stacks=stacks, name=name, preexec_fn=limit)
+    both = [start(f"{UNWOUND} chain 0.5", stacks=stacks, name=name, preexec_fn=limit)
             for name, stacks in (("first", "dwarf"), ("second", "auto"))]
     for name, running in zip(("first", "second"), both):
         found, made, messages = finish(running, name)
@@ -173,7 +173,7 @@ def case_two_observers():
 
 def case_same_addresses():
     """A program that becomes another one, with code at the same addresses."""
-    found, _, _ = observe("setarch", "-R", "sh", "-c", f"exec {UNWOUND} chain 0.8")
+    found, _, _ = observe("setarch", "-R", "sh", "-c", f"exec {UNWOUND} chain 0.4")
     failures.check(weight_of(found, *CHAIN) > 0.9 * weight_of(found, "integrate") > 0, "its callers are known", found)
 
 
@@ -182,7 +182,7 @@ def case_stripped():
     stripped = work / "stripped"
     subprocess.run([tool("strip"), "-o", stripped, UNWOUND], check=True)
     stripped.chmod(0o755)
-    found, _, _ = observe(stripped, "chain", 0.5)
+    found, _, _ = observe(stripped, "chain", 0.3)
     deep = sum(weight for frames, weight in found if sum("stripped+0x" in frame for frame in frames) >= 4)
     failures.check(deep > 0.9 * weight_of(found) > 0, "all callers are there", found)
 
@@ -193,7 +193,7 @@ def case_inlined():
     source.write_text("static inline void inner(volatile unsigned long *left) { while (*left != 0) *left = *left - 1; }\n"
                       "static inline void outer(volatile unsigned long *left) { inner(left); *left = 0; }\n"
                       "__attribute__((noinline)) static int calls(volatile unsigned long *left) { outer(left); return *left == 0; }\n"
-                      "int main(void) { volatile unsigned long left = 200000000; return !calls(&left); }\n")
+                      "int main(void) { volatile unsigned long left = 100000000; return !calls(&left); }\n")
     for debugging, expected in (("-g", ["main", "calls", "outer", "inner"]), ("-g0", ["main", "calls"])):
         subprocess.run([tool("gcc"), "-O2", debugging, "-fomit-frame-pointer", "-o", program, source], check=True)
         program.chmod(0o755)
@@ -204,25 +204,25 @@ def case_inlined():
 
 def case_cost():
     """The report has the observer's own CPU time."""
-    _, made, _ = observe(UNWOUND, "chain", 1, frequency=99)
+    _, made, _ = observe(UNWOUND, "chain", 0.5, frequency=99)
     samples = made["samples"]
     print(f"{samples['unwinding_ns'] / samples['samples'] / 1e3:.1f} us for a stack; observer: {samples['observer_ns'] / 1e6:.1f} ms")
     failures.check(0 < samples["unwinding_ns"] < samples["observer_ns"], "with a part for stacks", samples)
     failures.check(samples["observer_ns"] < 1e9, "it is limited", samples)
-    _, made, _ = observe(UNWOUND, "chain", 0.5, stacks="frame-pointers")
+    _, made, _ = observe(UNWOUND, "chain", 0.2, stacks="frame-pointers")
     failures.equal(made["samples"].get("unwinding_ns"), None, "which is absent if stacks are not copied")
 
 
 def case_wake_ups():
     """The observer of a program without markers wakes up when rings fill, not for each sample."""
-    running = begin("python3", "-c", "import time\nend = time.time() + 4\nwhile time.time() < end: sum(range(1000))", frequency=99)
+    running = begin("python3", "-c", "import time\nwhile time.process_time() < 2.4: sum(range(1000))", frequency=99)
 
     def switches():
         status = pathlib.Path(f"/proc/{running.pid}/status").read_text()
         return int(status.split("nonvoluntary_ctxt_switches")[0].split("voluntary_ctxt_switches:")[1])
-    time.sleep(1.5)
+    time.sleep(0.8)
     before, began = switches(), time.monotonic()
-    time.sleep(2)
+    time.sleep(1.5)
     a_second = (switches() - before) / (time.monotonic() - began)
     _, made, _ = finish(running)
     print(f"{a_second:.0f} wake-ups a second")
@@ -235,7 +235,7 @@ def case_killed():
     """Samples that were in the rings when the program was killed are in the result, with their callers."""
     found, made, _ = finish(start(f"{UNWOUND} chain 60 & sleep 1.5; kill -9 $!; wait $!; true"))
     failures.check(weight_of(found, *CHAIN) > 0.95 * weight_of(found, "integrate") > 0.2e6, "all callers", found)
-    failures.check(sum(made["samples"]["lost"].values()) <= 0.02 * made["samples"]["samples"], "hardly any is lost", made["samples"])
+    failures.check(sum(made["samples"]["lost"].values()) <= max(3, 0.02 * made["samples"]["samples"]), "hardly any is lost", made["samples"])
 
 
 def case_short():
@@ -258,6 +258,7 @@ def case_child():
     seen = set()
     while running.poll() is None:
         seen |= children_of(running.pid, "adaptyst-stacks")
+        time.sleep(0.002)
     finish(running)
     failures.equal(len(seen), 1, "processes that unwind stacks")
 
@@ -277,14 +278,14 @@ def weight_on_core(stacks, *wanted):
 
 def case_ebpf():
     """With eBPF, samples have the callers of optimised code, their regions, and frames of the kernel."""
-    found, made, messages = observe(UNWOUND, "calls", 3, engine="ebpf")
+    found, made, messages = observe(UNWOUND, "calls", 1.6, engine="ebpf")
     rows = {row["path"][-1]: row for row in profiles.with_paths(made)["regions"]}
     failures.check(made["engine"] == "ebpf", "the kernel counts events", made["engine"])
-    failures.check(weight_on_core(found, *CHAIN) > 0.95 * weight_on_core(found, "integrate") > 1e6, "all callers", (found, messages))
-    reading = weight_on_core(found, "reads")
-    in_kernel = sum(weight for frames, weight in found if "[on-cpu]" in frames and "main" in frames and
+    failures.check(weight_on_core(found, *CHAIN) > 0.95 * weight_on_core(found, "integrate") > 0.5e6, "all callers", (found, messages))
+    reading = weight_on_core(found, "reads", "read")  # without reading the clock
+    in_kernel = sum(weight for frames, weight in found if "[on-cpu]" in frames and "main" in frames and "read" in frames and
                     frames.count("reads") == 2 and frames[-1].endswith("_[k]"))
-    failures.check(in_kernel > 0.9 * reading > 1e6, "below callers, the kernel's functions", found)
+    failures.check(in_kernel > 0.9 * reading > 0.5e6, "below callers, the kernel's functions", found)
     failures.equal(weight_of(found, "[kernel]_[k]"), 0, "which have names")
     for name in ("solves", "reads"):
         on_core, samples = rows[name]["self_context"]["on_cpu_ns"], rows[name]["samples"]
@@ -301,8 +302,8 @@ def case_ebpf_markers():
     """Probes that the kernel has optimised, and its code that they call, have no tables; their callers are there."""
     if os.uname().machine != "x86_64":
         raise Missing("written for x86-64")
-    found, made, _ = observe(UNWOUND, "marks", 2, engine="ebpf")
-    failures.check(weight_on_core(found, "main", "marks") > 0.97 * weight_on_core(found) > 1e6, "all callers", found)
+    found, made, _ = observe(UNWOUND, "marks", 1, engine="ebpf")
+    failures.check(weight_on_core(found, "main", "marks") > 0.97 * weight_on_core(found) > 0.5e6, "all callers", found)
     failures.check(made["samples"]["lost"].get("not_unwound", 0) <= 0.02 * made["samples"]["samples"], "to the end", made["samples"])
 
 
@@ -310,10 +311,9 @@ def case_ebpf_disturbed_markers():
     """Probes that a signal handler interrupts, also in the kernel's code that they call."""
     if os.uname().machine != "x86_64":
         raise Missing("written for x86-64")
-    found, made, _ = observe(UNWOUND, "disturbed", 2, engine="ebpf")
-    # At its end, the program waits for the observer, and the signals continue.
-    handled = weight_on_core(found, "handles", "integrate") - weight_on_core(found, "exit", "handles", "integrate")
-    failures.check(weight_on_core(found, "main", "disturbs", "marks", "handles", "integrate") > 0.95 * handled > 0.5e6, "all callers", found)
+    found, made, _ = observe(UNWOUND, "disturbed", 1.2, engine="ebpf")
+    handled = weight_on_core(found, "handles", "integrate")
+    failures.check(weight_on_core(found, "main", "disturbs", "marks", "handles", "integrate") > 0.95 * handled > 0.3e6, "all callers", found)
     failures.check(made["samples"]["lost"].get("not_unwound", 0) <= 0.02 * made["samples"]["samples"], "to the end", made["samples"])
 
 
@@ -321,14 +321,14 @@ def case_ebpf_without_tables():
     """Frame pointers lead to no caller of optimised code, and a message recommends tables; not for code with frame pointers."""
     advice = "--stacks dwarf needs no frame pointers"
     for stacks in ("frame-pointers", "auto"):
-        found, _, messages = observe(UNWOUND, "chain", 1, stacks=stacks, engine="ebpf")
+        found, _, messages = observe(UNWOUND, "chain", 0.4, stacks=stacks, engine="ebpf")
         failures.check(weight_on_core(found, "assemble") < 0.1 * weight_on_core(found) and weight_on_core(found) > 0, "no caller", found)
         failures.check(messages.count(advice) == int(stacks == "auto"), f"{stacks}: recommendations", messages)
-    _, _, messages = observe(UNWOUND, "chain", 1, engine="ebpf")
+    _, _, messages = observe(UNWOUND, "chain", 0.4, engine="ebpf")
     failures.check(advice not in messages, "callers need no recommendation", messages)
     source, program = work / "framed.c", work / "framed"
     source.write_text("__attribute__((noinline)) static int calls(volatile unsigned long *left) { while (*left != 0) *left = *left - 1; return 0; }\n"
-                      "int main(void) { volatile unsigned long left = 200000000; return calls(&left) + (left != 0); }\n")
+                      "int main(void) { volatile unsigned long left = 100000000; return calls(&left) + (left != 0); }\n")
     subprocess.run([tool("gcc"), "-O0", "-fno-omit-frame-pointer", "-o", program, source], check=True)
     found, _, messages = observe(program, stacks="auto", engine="ebpf")
     failures.check(weight_on_core(found, "main", "calls") > 0.9 * weight_on_core(found) > 0, "frame pointers are enough", found)
@@ -337,7 +337,7 @@ def case_ebpf_without_tables():
 
 def case_ebpf_choices():
     """The frequency that is not given, and functions, for which the recorder has no regions."""
-    _, made, _ = observe(UNWOUND, "chain", 1, engine="ebpf", frequency=None)
+    _, made, _ = observe(UNWOUND, "chain", 0.4, engine="ebpf", frequency=None)
     failures.equal(round(1e9 * made["samples"]["samples"] / made["samples"]["observed_ns"]), 99, "copies have the lower frequency")
     done = subprocess.run([ADAPTYST, "run", "--format=none", "--engine=ebpf", "--stacks=dwarf", "--context=samples",
                            f"--functions={UNWOUND}:solve*", "--", UNWOUND, "chain", "0.2"],

@@ -3,7 +3,7 @@
 //   chain      computes in solve > assemble > integrate
 //   calls      the same for half of the time, then in the kernel in region `reads`; sleeps 0.3 s in region `rests`
 //   marks      begins and ends short regions in `marks`
-//   disturbed  the same, while a handler interrupts it each 30 ms and computes for 20 ms
+//   disturbed  the same, while a handler interrupts it each 30 ms of CPU time and computes for 20 ms
 //   sorted     computes in compares, called by the C library's qsort(), called by sorts
 //   deep       computes below 200 frames of 1 KiB
 //   signalled  computes in a handler that interrupts works
@@ -120,9 +120,9 @@ __attribute__((noinline)) void works() {
 }
 
 __attribute__((noinline)) void disturbs() {
-  std::signal(SIGALRM, handles);
+  std::signal(SIGPROF, handles);
   const itimerval each{{0, 30'000}, {0, 30'000}};
-  setitimer(ITIMER_REAL, &each, nullptr);
+  setitimer(ITIMER_PROF, &each, nullptr);
   marks();
   sink = sink + 1;
 }
