@@ -1,6 +1,7 @@
 // A program with known shares and a known chain of calls, for the tests of samples: sampled COMMAND SECONDS.
 //
-//   fixed, random   loops of 70 and 30 microseconds, the same ones each time or anew at random; prints the wall shares
+//   fixed, random   loops of 70 and 30 microseconds, the same ones each time or anew at random; SECONDS of CPU time, so that a
+//                   busy machine takes no samples away
 //   chain           computes in outer > middle > inner, sleeps in rest > doze
 //   short           regions "first" and "second" of about a microsecond, each with a function of its own
 //   burst           200,000 of these regions, while the parent process is stopped
@@ -48,8 +49,8 @@ void alternate(bool random, double seconds) {
   std::minstd_rand numbers(7);
   std::uniform_real_distribution<double> factor(0.5, 1.5);
   clock_type::time_point at = clock_type::now();
-  const clock_type::time_point end = at + std::chrono::duration_cast<clock_type::duration>(duration<double>(seconds));
-  while (at < end) {
+  const std::clock_t end = std::clock() + static_cast<std::clock_t>(seconds * CLOCKS_PER_SEC);
+  while (std::clock() < end) {
     const auto length = [&](double us) {
       return std::chrono::duration_cast<clock_type::duration>(
           duration<double, std::micro>(us * (random ? factor(numbers) : 1)));

@@ -80,14 +80,22 @@ def lost(reason):
     return profile()["samples"]["lost"].get(reason, 0)
 
 
+def check_losses(cpu_us, what, most=8):
+    """Samples and losses are the ticks of the CPU time. A virtual processor that the host stops has CPU time without ticks."""
+    samples = profile()["samples"]
+    ticks = samples["samples"] + samples["lost"].get("signal_in_use", 0) + samples["lost"].get("sample_ring_full", 0)
+    failures.check(abs(ticks - cpu_us / 4000) <= most, what, f"{ticks} ticks in {cpu_us} us: {samples}")
+
+
 def check_time(us, expected_us, what):
     """n samples have an error of √n, here of ticks of 4 ms."""
+    us += 4000 * (lost("signal_in_use") + lost("sample_ring_full"))
     ticks = expected_us / 4000
     failures.check(abs(us - expected_us) < (4 * ticks ** 0.5 + 0.1 * ticks) * 4000, what, f"{us} us, not {expected_us}: {profile()['samples']}")
 
 
 def case_hot_function():
-    (cpu_us,), messages = observe(SAMPLED, "chain", 2)
+    (cpu_us,), messages = observe(SAMPLED, "chain", 1)
     stacks = lines()
     failures.check("include time in the kernel" in messages, "the message explains the samples", messages)
     hot = weight_of(stacks, "all", "computes", "outer(double)", "middle(double)", "inner(double)")
@@ -101,7 +109,7 @@ def case_hot_function():
 
 def case_unwound():
     """By unwinding tables, which is the default, and at the default frequency."""
-    (cpu_us,), _ = observe(SAMPLED, "chain", 2.5, options=())
+    (cpu_us,), _ = observe(SAMPLED, "chain", 1.5, options=())
     stacks = lines()
     hot = weight_of(stacks, "all", "computes", "outer(double)", "middle(double)", "inner(double)")
     failures.check(hot > 0.9 * weight_of(stacks) > 0.5 * cpu_us, "the planted function is found with its callers", stacks)
@@ -112,7 +120,7 @@ def case_unwound():
 
 
 def case_shares():
-    observe(SAMPLED, "random", 4)
+    observe(SAMPLED, "random", 2.5)
     samples = [region(name)["samples"] for name in ("seventy", "thirty")]
     share = samples[0] / sum(samples)
     failures.check(sum(samples) > 300 and abs(share - 0.7) < chance.share_tolerance(0.7, sum(samples)) + 0.03,
@@ -130,9 +138,9 @@ def case_short_regions():
 
 
 def case_threads():
-    (cpu_us, _), _ = observe(TICKING, "threads", 2)
+    (cpu_us, _), _ = observe(TICKING, "threads", 1.2)
     stacks = lines()
-    check_time(weight_of(stacks, "threaded", "in_thread(double)"), 2e6, "threads are sampled, in their regions")
+    check_time(weight_of(stacks, "threaded", "in_thread(double)"), 1.2e6, "threads are sampled, in their regions")
     # The kernel looks at timers when it ticks, so threads between two ticks have fewer samples.
     short_us = weight_of(stacks, "short", "in_short_thread(double)")
     failures.check(short_us < 300_000, "threads that are shorter than a tick have no more samples than time", f"{short_us} us of 200000")
@@ -144,15 +152,15 @@ def case_threads():
 
 
 def case_fork():
-    observe(TICKING, "fork", 0.8)
+    observe(TICKING, "fork", 0.5)
     stacks = lines()
-    check_time(weight_of(stacks, "parent", "in_parent(double)"), 0.8e6, "the parent is sampled")
-    check_time(weight_of(stacks, "child", "in_child(double)"), 0.8e6, "and its child")
+    check_time(weight_of(stacks, "parent", "in_parent(double)"), 0.5e6, "the parent is sampled")
+    check_time(weight_of(stacks, "child", "in_child(double)"), 0.5e6, "and its child")
     failures.equal(weight_of(stacks, "child", "in_parent(double)") + weight_of(stacks, "parent", "in_child(double)"), 0, "each in its regions")
 
 
 def case_children_and_exec():
-    printed, _ = observe("sh", "-c", f"{SAMPLED} chain 1 & {SAMPLED} chain 1; wait; exec {SAMPLED} chain 1")
+    printed, _ = observe("sh", "-c", f"{SAMPLED} chain 0.5 & {SAMPLED} chain 0.5; wait; exec {SAMPLED} chain 0.5")
     stacks = lines()
     hot = weight_of(stacks, pathlib.Path(SAMPLED).name, "computes", "inner(double)")
     failures.check(hot > 0.9 * weight_of(stacks) > 0, "they are sampled in their regions", stacks)
@@ -161,7 +169,7 @@ def case_children_and_exec():
 
 def case_ranks_of_a_machine():
     """One observer for two ranks, which a launcher has started: this script."""
-    ranks = [start(SAMPLED, "chain", 2, how=("--samples=timer", "--engine=inline", "--node"),
+    ranks = [start(SAMPLED, "chain", 1, how=("--samples=timer", "--engine=inline", "--node"),
                    variables={"PMI_RANK": str(rank), "PMI_SIZE": "2", "MPI_LOCALNRANKS": "2"}) for rank in range(2)]
     done = [rank.communicate(timeout=60) for rank in ranks]
     failures.equal([rank.returncode for rank in ranks], [0, 0], f"the ranks ran: {done}")
@@ -173,7 +181,7 @@ def case_ranks_of_a_machine():
 def case_killed():
     running = start(SAMPLED, "chain", 60)
     child = find_child(running.pid, SAMPLED)
-    computes(child, 1)
+    computes(child, 0.4)
     os.kill(child, signal.SIGKILL)
     failures.equal(running.wait(30), -signal.SIGKILL, "the program was killed")
     stacks = lines()
@@ -181,25 +189,28 @@ def case_killed():
 
 
 def case_own_handler():
-    (cpu_us, calls), _ = observe(TICKING, "handler", 1)
+    (cpu_us, calls), _ = observe(TICKING, "handler", 0.6)
     failures.equal(calls, 1, "the handler of the program gets its own signal only")
-    failures.check(abs(lost("signal_in_use") - cpu_us / 4000) < 30, "missing samples are counted", profile()["samples"])
+    failures.check(lost("signal_in_use") > 0.9 * cpu_us / 4000, "missing samples are counted", profile()["samples"])
+    check_losses(cpu_us, "all of them")
 
 
 def case_blocked():
-    (cpu_us, _), _ = observe(TICKING, "blocked", 1)
-    failures.check(abs(lost("signal_in_use") - cpu_us / 4000) < 30, "missing samples are counted", profile()["samples"])
+    (cpu_us, _), _ = observe(TICKING, "blocked", 0.6)
+    failures.check(lost("signal_in_use") > 0.9 * cpu_us / 4000, "missing samples are counted", profile()["samples"])
+    check_losses(cpu_us, "all of them")
 
 
 def case_default_action():
-    (cpu_us, different), _ = observe(TICKING, "ignored", 1)
+    (cpu_us, different), _ = observe(TICKING, "ignored", 0.6)
     failures.equal(different, 0, "the program sees the default action")
     check_time(weight_of(lines(), "main", "in_main(double)"), cpu_us, "and is sampled")
-    failures.equal(lost("signal_in_use"), 0, "no sample is missing")
+    check_losses(cpu_us, "no loss is made up")
+    failures.check(profile()["samples"]["samples"] > 0.5 * cpu_us / 4000, "most samples are there", profile()["samples"])
 
 
 def case_restarted_reads():
-    (_, failed), _ = observe(TICKING, "reading", 1)
+    (_, failed), _ = observe(TICKING, "reading", 0.6)
     failures.equal(failed, 0, "no read fails")
     failures.check(profile()["samples"]["samples"] > 100, "while the kernel's time is sampled", profile()["samples"])
 
@@ -212,19 +223,19 @@ def case_sleeps():
 
 
 def case_errno():
-    (_, changes), _ = observe(TICKING, "errno", 1)
+    (_, changes), _ = observe(TICKING, "errno", 0.6)
     failures.equal(changes, 0, "errno stays")
 
 
 def case_deep_stacks():
-    observe(TICKING, "deep", 1)
+    observe(TICKING, "deep", 0.6)
     failures.check(lost("truncated") > 50, "stacks beyond the copy are counted", profile()["samples"])
     failures.check(weight_of(lines(), "descend(unsigned int, double)") > 0.8 * weight_of(lines()), "the inner frames are there", lines())
 
 
 def case_no_timers():
     """RLIMIT_SIGPENDING also limits timers."""
-    observe("prlimit", "--sigpending=0", TICKING, "threads", 1)
+    observe("prlimit", "--sigpending=0", TICKING, "threads", 0.4)
     failures.check(lost("too_many_threads") > 200, "threads without a timer are counted", profile()["samples"])
 
 
@@ -333,13 +344,14 @@ int main(int count, char** given) {
   if (count > 1) pthread_sigmask(SIG_BLOCK, &all, NULL);
   pthread_create(&thread, NULL, run, NULL);
   while (!is_done) usleep(1000);
+  printf("%ld\\n", (long)clock());
 }""")
-    observe(program, "blocks")
+    (cpu_us,), _ = observe(program, "blocks")
     failures.equal(profile()["samples"]["samples"], 0, "it blocks the signal")
-    failures.check(100 < lost("signal_in_use") < 150, "samples are missing of a thread that has not ended", profile()["samples"])
-    observe(program)
+    check_losses(cpu_us, "samples are missing of a thread that has not ended")
+    (cpu_us,), _ = observe(program)
     failures.check(profile()["samples"]["samples"] > 60, "it is sampled", profile()["samples"])
-    failures.check(lost("signal_in_use") < 20, "and no loss is made up", profile()["samples"])
+    check_losses(cpu_us, "and no loss is made up")
 
 
 def case_ends_without_exit():
@@ -360,7 +372,7 @@ def case_ends_without_exit():
         failures.check(0.8 * ticks < lost("signal_in_use") < 1.2 * ticks, f"missing samples are counted: {way}", profile()["samples"])
         observe(program, way)
         failures.check(profile()["samples"]["samples"] > 0.5 * ticks, f"it is sampled: {way}", profile()["samples"])
-        failures.check(lost("signal_in_use") < 20, f"and no loss is made up: {way}", profile()["samples"])
+        check_losses(4000 * ticks, f"and no loss is made up: {way}")
 
 
 def case_fork_without_handlers():
