@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Programs that allocate in regions, observed with memory=heap: heap.py ADAPTYST PROGRAM STATIC NEXT BOTH LINKED UNLINKED ENGINE [CASE…]"""
+import itertools
 import os
 import pathlib
 import subprocess
@@ -259,15 +260,18 @@ def case_resident_memory_needs_no_adapter():
 def case_resident_memory_over_time():
     profile, printed, _ = observe("resident", "rss")
     points = profile["process"]["resident"]
-    failures.check(15 <= len(points) <= 128, "up to ten points a second", len(points))
+    failures.check(8 <= len(points) <= 128, "up to ten points a second", len(points))
     failures.check(all(a["after_ns"] < b["after_ns"] for a, b in zip(points, points[1:])), "in order", points)
-    steps = [tuple(map(int, line.split())) for line in printed.splitlines()]
-    # The observation begins a little before the program's own clock; points near a step may belong to either side.
-    at_step = [[point["rss_bytes"] for point in points if 200e6 < point["after_ns"] - at_ns < 600e6] for at_ns, _ in steps]
-    failures.check(all(at_step), "points in each step", at_step)
-    least = at_step[0][0] if at_step[0] else 0
-    for (_, held), found in zip(steps, at_step):
-        failures.check(all(abs(bytes_now - least - held) < 2 << 20 for bytes_now in found), f"{held} bytes are held", [found, least])
+    at_ns, held = zip(*(map(int, line.split()) for line in printed.splitlines()))
+    least = points[-1]["rss_bytes"]
+    near = [(next((step for step in sorted(set(held)) if abs(point["rss_bytes"] - least - step) < 2 << 20), None), point["after_ns"]) for point in points]
+    steps = [(step, [after_ns for _, after_ns in found])
+             for step, found in itertools.groupby((point for point in near if point[0] is not None), lambda point: point[0])]
+    failures.check(len(points) - sum(len(found) for _, found in steps) <= 3, "few points while memory is touched", near)
+    # The observation begins before the program's own clock, on a busy machine much earlier: lengths are compared.
+    if failures.equal(tuple(step for step, _ in steps), held, "each step has points"):
+        for before, (_, within), after, begin_ns, end_ns in zip(steps, steps[1:], steps[2:], at_ns[1:], at_ns[2:]):
+            failures.check(within[-1] - within[0] - 1e8 < end_ns - begin_ns < after[1][0] - before[1][-1] + 1e8, "lengths of steps", (steps, at_ns))
     failures.check("resident" not in observe("resident", "none")[0]["process"], "not without a request")
 
 
@@ -281,7 +285,7 @@ def case_resident_memory_is_that_of_the_last_program():
     failures.equal(done.returncode, 0, f"the program ends as ever: {done.stderr}")
     process = profiles.read(profile_file.read_text(encoding="utf-8"))["process"]
     points = process["resident"]
-    failures.check(len(points) >= 15, "points of the last program", points)
+    failures.check(len(points) >= 8, "points of the last program", points)
     most = max(point["rss_bytes"] for point in points)  # the kernel rounds both figures
     failures.check(most <= process["peak_rss_bytes"] + (1 << 20), "no point is above the peak", (most, process["peak_rss_bytes"]))
     failures.check(most < 190 << 20, "200 MiB were those of the first program", most)
