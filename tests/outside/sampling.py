@@ -74,7 +74,7 @@ def close(a, b, share):
 
 def case_chain():
     for engine in ("ebpf", "inline"):
-        observe(SAMPLED, "chain", 2, engine=engine, frequency=2999)
+        observe(SAMPLED, "chain", 1, engine=engine, frequency=2999)
         stacks = plain(lines())
         computing = find_weight(stacks, "all", "computes", "[on-cpu]")
         chain = find_weight([stack for stack in stacks if "[on-cpu]" in stack[0]], "outer(double)", "middle(double)",
@@ -94,7 +94,7 @@ def case_chain():
 
 def case_shares():
     for rhythm in ("fixed", "random"):
-        observe(SAMPLED, rhythm, 4, frequency=2999)
+        observe(SAMPLED, rhythm, 1.5, frequency=2999)
         rows = [find_context([name]) for name in ("seventy", "thirty")]
         samples = [row["samples"] for row in rows]
         on_core = [row["self_context"]["on_cpu_ns"] for row in rows]
@@ -153,7 +153,7 @@ def case_stripped():
 def case_deleted():
     copy = work / "deleted"
     shutil.copy(SAMPLED, copy)
-    running = observe(copy, "chain", 6, wait=False)
+    running = observe(copy, "chain", 3, wait=False)
     computes(find_child(running.pid, copy), 0.1)
     copy.unlink()
     failures.check(running.wait(30) == 0, "the program ran")
@@ -165,7 +165,7 @@ def case_deleted():
 def case_killed():
     running = observe(SAMPLED, "chain", 20, wait=False)
     child = find_child(running.pid, SAMPLED)
-    computes(child, 1)
+    computes(child, 0.4)
     os.kill(child, signal.SIGKILL)
     failures.check(running.wait(30) == -signal.SIGKILL, "the program was killed")
     stacks = plain(lines())

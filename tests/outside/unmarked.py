@@ -28,7 +28,7 @@ def run(*arguments, engine="auto"):
 
 
 def case_its_functions():
-    for arguments in ([UNMARKED, 60], [UNMARKED, 60, "child"], ["sh", "-c", f"{UNMARKED} 60; true"]):
+    for arguments in ([UNMARKED, 30], [UNMARKED, 30, "child"], ["sh", "-c", f"{UNMARKED} 30; true"]):
         done, profile = run(*arguments)
         failures.equal(done.returncode, 0, "the program's status")
         found = profile.get("functions", {})
@@ -115,7 +115,7 @@ def case_attached():
     """attach and top show the same of one that runs already; top what was sampled in the interval."""
     program = subprocess.Popen([UNMARKED, "100000"], stdout=subprocess.DEVNULL)
     started.append(program)
-    done = subprocess.run([ADAPTYST, "attach", "--duration=1", f"--output={profile_file}", str(program.pid)], capture_output=True,
+    done = subprocess.run([ADAPTYST, "attach", "--duration=0.5", f"--output={profile_file}", str(program.pid)], capture_output=True,
                           text=True, timeout=LIMIT, check=False)
     failures.equal(done.returncode, 0, "attach ends well")
     failures.check("no markers" in done.stderr and "work_long" in done.stderr, "where it computes", done.stderr)
@@ -126,14 +126,14 @@ def case_attached():
     failures.equal(done.returncode, 0, "top ends well")
     failures.check("work_long" in done.stdout.rpartition("adaptyst: ")[2], "top shows it as well", done.stdout + done.stderr)
     stacks = profile_file.with_suffix(".folded")
-    done = subprocess.run([ADAPTYST, "attach", "--duration=1", f"--output={stacks}", "--format=none", str(program.pid)],
+    done = subprocess.run([ADAPTYST, "attach", "--duration=0.5", f"--output={stacks}", "--format=none", str(program.pid)],
                           capture_output=True, text=True, timeout=LIMIT, check=False)
     failures.equal(done.returncode, 0, "attach with stacks ends well")
     failures.check(stacks.exists() and "work_long" in stacks.read_text(), "and writes them", done.stderr)
     parent = subprocess.Popen(["sh", "-c", f"{UNMARKED} 100000 & wait"], stdout=subprocess.DEVNULL, start_new_session=True)
     child = find_child(parent.pid, pathlib.Path(UNMARKED).name)
     stacks.unlink()
-    subprocess.run([ADAPTYST, "attach", "--duration=1", f"--output={stacks}", "--format=none", str(parent.pid)], capture_output=True,
+    subprocess.run([ADAPTYST, "attach", "--duration=0.5", f"--output={stacks}", "--format=none", str(parent.pid)], capture_output=True,
                    timeout=LIMIT, check=False)
     failures.check(stacks.exists() and "work_long" in stacks.read_text(), f"also those of a child that runs already, {child}")
     os.killpg(parent.pid, signal.SIGKILL)

@@ -80,7 +80,7 @@ def weight_of(stacks, *wanted):
 
 
 def case_hot_function():
-    printed, messages = observe(SAMPLED, "chain", 1.5)
+    printed, messages = observe(SAMPLED, "chain", 0.8)
     failures.check("on a core only" in messages, "it is reported that times off a core are missing", messages)
     stacks, made = lines(), profile()
     all_us = weight_of(stacks)
@@ -117,7 +117,7 @@ def collect(*arguments, frequency=997, overhead="none", stacks="auto", **more):
 
 def case_own_collector():
     """A program samples itself; neither its child process nor the collector's threads."""
-    printed, messages = collect("chain", 1.2)
+    printed, messages = collect("chain", 0.8)
     stacks, made = lines(), profile()
     hot = weight_of(stacks, "all", "computes", "outer(double)", "middle(double)", "inner(double)")
     failures.check("on a core only" in messages, "it is reported that times off a core are missing", messages)
@@ -139,14 +139,14 @@ def case_own_collector():
     pr_set_child_subreaper = 36
     _, messages = collect("chain", 0.1, stacks="dwarf", preexec_fn=lambda: ctypes.CDLL(None).prctl(pr_set_child_subreaper, 1, 0, 0, 0))
     failures.check("stacks follow frame pointers" in messages, "a program that adopts orphans has no such process", messages)
-    collect("random", 1.5, overhead="2%")
+    collect("random", 1, overhead="2%")
     samples = profile()["samples"]
     failures.check(samples["lost"].get("region_unknown", 0) < 0.3 * samples["samples"], "the budget permits regions of 30 us", samples)
 
 
 def case_short_regions():
     """The function in which a sample was taken shows the region that is right."""
-    observe(SAMPLED, "short", 2, frequency=2999)
+    observe(SAMPLED, "short", 1, frequency=2999)
     stacks, made = known_lines(), profile()
     right = sum(weight_of(stacks, "around", name, f"in_{name}()") for name in ("first", "second"))
     either = sum(weight_of(stacks, f"in_{name}()") for name in ("first", "second"))
@@ -168,7 +168,7 @@ def case_late_reads():
 
 def case_overhead_budget():
     """Most events of short regions are skipped, and samples may be in these."""
-    observe(SAMPLED, "short", 2, overhead="1%")
+    observe(SAMPLED, "short", 1.5, overhead="1%")
     stacks, made = lines(), profile()
     skipped = [row["name"] for row in made["regions"] if any("1 of" in step for step in row.get("measured_on") or {})]
     failures.check("first" in skipped, "the budget skips events", skipped)
@@ -194,7 +194,7 @@ def case_no_timeline():
 
 
 def case_shares():
-    observe(SAMPLED, "random", 3, frequency=2999)  # ten fixed loops of 100 us take three intervals, which biases shares
+    observe(SAMPLED, "random", 1.5, frequency=2999)  # ten fixed loops of 100 us take three intervals, which biases shares
     made = profile()
     rows = [region(made, name) for name in ("seventy", "thirty")]
     samples = [row["samples"] for row in rows]
@@ -208,7 +208,7 @@ def case_open_and_killed():
     """Its regions never end."""
     running = start(SAMPLED, "chain", 60)
     child = find_child(running.pid, SAMPLED)
-    computes(child, 1)
+    computes(child, 0.4)
     os.kill(child, signal.SIGKILL)
     failures.equal(running.wait(30), -signal.SIGKILL, "the program was killed")
     stacks = lines()
@@ -221,11 +221,11 @@ def case_stopped_observer():
     """Nobody reads the rings: samples are lost, and the regions of others are unknown. All are counted."""
     frequency = 9973
     processor = min(os.sched_getaffinity(0))
-    running = start(SAMPLED, "short", 5, frequency=frequency, preexec_fn=lambda: os.sched_setaffinity(0, {processor}))
+    running = start(SAMPLED, "short", 3.5, frequency=frequency, preexec_fn=lambda: os.sched_setaffinity(0, {processor}))
     computes(find_child(running.pid, SAMPLED), 0.1)
     observer = running.pid
     os.kill(observer, signal.SIGSTOP)
-    time.sleep(3)
+    time.sleep(2)
     os.kill(observer, signal.SIGCONT)
     printed, _ = finish(running)
     made = profile()
@@ -239,7 +239,7 @@ def case_stopped_observer():
 
 
 def case_children():
-    observe("sh", "-c", f"{SAMPLED} chain 1 & {SAMPLED} chain 1; wait")
+    observe("sh", "-c", f"{SAMPLED} chain 0.5 & {SAMPLED} chain 0.5; wait")
     stacks = lines()
     hot = weight_of(stacks, pathlib.Path(SAMPLED).name, "computes", "inner(double)")
     failures.check(hot > 0.9 * weight_of(stacks) > 0, "children are sampled, each in its regions", stacks)
@@ -247,7 +247,7 @@ def case_children():
 
 def case_exec():
     """A shell becomes the program that it was to start."""
-    observe("sh", "-c", f"exec {SAMPLED} chain 1")
+    observe("sh", "-c", f"exec {SAMPLED} chain 0.5")
     stacks = lines()
     hot = weight_of(stacks, pathlib.Path(SAMPLED).name, "all", "computes", "inner(double)")
     failures.check(hot > 0.9 * weight_of(stacks) > 0, "it is sampled in its regions", stacks)
@@ -257,7 +257,7 @@ def case_pid_namespace():
     """The program has other numbers for its threads."""
     if subprocess.run([*AS_NOBODY, "unshare", "-Ur", "--pid", "--fork", "true"], check=False, capture_output=True).returncode != 0:
         raise Missing("the kernel permits this user no PID namespace")
-    observe("unshare", "-Ur", "--pid", "--fork", SAMPLED, "chain", 1)
+    observe("unshare", "-Ur", "--pid", "--fork", SAMPLED, "chain", 0.5)
     stacks = lines()
     hot = weight_of(stacks, "outer(double)", "middle(double)", "inner(double)")
     failures.check(hot > 0.9 * weight_of(stacks) > 0, "it is sampled", stacks)
@@ -280,7 +280,7 @@ def announce_to(observer, seconds):
 def case_announced():
     """A program that announces itself, and that the observer has not started, is sampled too."""
     observer = start("sleep", 60)
-    cpu_us = announce_to(observer, 2)
+    cpu_us = announce_to(observer, 0.8)
     observer.communicate(timeout=60)
     stacks = lines()
     hot = weight_of(stacks, "computes", "inner(double)")
@@ -333,7 +333,7 @@ old.join()
                                  f"--output={work}/p.folded", str(program.pid)], stderr=subprocess.PIPE, text=True, cwd=work,
                                 env={**PLAIN, "HOME": str(work)})
     started.append(observer)
-    time.sleep(2)
+    time.sleep(1.2)
     used = cpu_seconds(program.pid) - before
     observer.send_signal(signal.SIGINT)
     _, messages = observer.communicate(timeout=60)
@@ -361,7 +361,7 @@ def case_attach():
                                  f"--output={work}/p.folded", str(program.pid)], stderr=subprocess.PIPE, text=True, cwd=work,
                                 env={**PLAIN, "HOME": str(work)})
     started.append(observer)
-    time.sleep(2)
+    time.sleep(1)
     observer.send_signal(signal.SIGINT)
     _, messages = observer.communicate(timeout=60)
     failures.equal(observer.returncode, 0, messages)
