@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Programs observed where it is harder: rights_and_limits.py ADAPTYST PROGRAM COLLECTING ENGINE [CASE …]
+"""Programs observed where it is harder: rights_and_limits.py ADAPTYST PROGRAM COLLECTING FOREIGN ENGINE [CASE …]
 
-PROGRAM is marked_program; COLLECTING a program that has a collector of its own."""
+PROGRAM is marked_program; COLLECTING a program that has a collector of its own; FOREIGN the folder that foreign.py has filled."""
 import json
 import os
 import pathlib
@@ -14,12 +14,13 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from cases import run_cases  # noqa: E402
-from compiling import NOBODY, Failures, output, scratch, tool  # noqa: E402
+from compiling import NOBODY, Failures, scratch  # noqa: E402
 import profiles  # noqa: E402
 from states import find_child, is_watched, more_pauses  # noqa: E402
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-ADAPTYST, PROGRAM, COLLECTING, ENGINE = sys.argv[1:5]
+ADAPTYST, PROGRAM, COLLECTING = sys.argv[1:4]
+FOREIGN = pathlib.Path(sys.argv[4])
+ENGINE = sys.argv[5]
 failures = Failures()
 work = scratch()
 profile_file = work / "profile.json"
@@ -213,19 +214,7 @@ def case_same_observer_again():
 
 def case_library_that_goes_before_exec():
     """A program unloads its only markers and becomes another program: the other program is observed."""
-    library, program = work / "libgoes.so", work / "goes"
-    (work / "goes.cpp").write_text('#include <adaptyst/region.hpp>\nextern "C" void pass() { ADAPTYST_REGION("library"); }')
-    (work / "leaves.cpp").write_text("""#include <dlfcn.h>
-        #include <unistd.h>
-        int main(int, char** arguments) {
-          void* const library = dlopen(arguments[1], RTLD_NOW);
-          reinterpret_cast<void (*)()>(dlsym(library, "pass"))();
-          dlclose(library);
-          execv(arguments[2], arguments + 2);
-        }""")
-    output([tool("g++", "clang++"), "-std=c++17", "-O1", "-fPIC", "-shared", f"-I{ROOT}/include", work / "goes.cpp", "-o", library])
-    output([tool("g++", "clang++"), "-std=c++17", work / "leaves.cpp", "-o", program, "-ldl"])
-    observe("run", "--", program, library, PROGRAM, 100)
+    observe("run", "--", FOREIGN / "leaves", FOREIGN / "libgoes.so", PROGRAM, 100)
     failures.equal(counts(), {"library": 1, "outer": 100, "outer/inner": 100, "thread": 100}, "both programs")
 
 
@@ -304,17 +293,7 @@ def case_capabilities_of_the_file():
 
 def case_built_with_other_headers():
     """Its markers stay idle, and each command reports it."""
-    headers = work / "other"
-    shutil.copytree(ROOT / "include", headers)
-    for file in headers.rglob("*.h*"):
-        text = file.read_text()
-        now = re.sub(r"(ADAPTYST_ABI_VERSION|ADAPTYST_OBJECT_NOTE) = \d+", r"\1 = 7", text).replace("adaptyst_object_v5", "adaptyst_object_v7").replace(".4byte 9, 8, 5", ".4byte 9, 8, 7")
-        file.write_text(now)
-    source = work / "other.cpp"
-    source.write_text('''#include <adaptyst/region.hpp>
-        __attribute__((constructor)) void begin() { ADAPTYST_REGION("other"); }''')
-    library = work / "libother.so"
-    output([tool("g++", "clang++"), "-std=c++17", "-O1", "-fPIC", "-shared", f"-I{headers}", source, "-o", library])
+    library = FOREIGN / "libother.so"
     message = f"{library} was built for ABI version 7, not 5"
     environment = dict(os.environ, LD_PRELOAD=str(library))
     loaded = ["env", f"LD_PRELOAD={library}"]
@@ -343,15 +322,7 @@ def case_built_with_other_headers():
 
 def case_built_with_another_layout():
     """Of the same ABI version: what it hands over cannot be read, and that is reported."""
-    headers = work / "layout"
-    shutil.copytree(ROOT / "include", headers)
-    state = headers / "adaptyst/detail/recorder_state.hpp"
-    state.write_text(state.read_text().replace("max_depth = 4096", "max_depth = 2048"))
-    source = work / "layout.cpp"
-    source.write_text('#include <adaptyst/region.hpp>\nint main() { ADAPTYST_REGION("main"); }')
-    program = work / "layout_program"
-    output([tool("g++", "clang++"), "-std=c++17", "-O1", f"-I{headers}", source, "-o", program])
-    done = observe("run", "--", program)
+    done = observe("run", "--", FOREIGN / "layout")
     account = json.loads(profile_file.read_text())["accounting"]
     failures.check("another version of adaptyst" in done.stderr, "it is reported", done.stderr)
     failures.check("another version of adaptyst" in account.get("refused", {}).get("why", ""), "the profile says it", account)
@@ -366,4 +337,4 @@ def case_collector_inside():
     failures.equal(counts().get("add"), 1000, "the observer has it all")
 
 
-run_cases(globals(), sys.argv[5:], failures, started)
+run_cases(globals(), sys.argv[6:], failures, started)
