@@ -1,14 +1,14 @@
 // A program with known shares and a known chain of calls, for the tests of samples: sampled COMMAND SECONDS.
 //
-//   fixed, random   loops of 70 and 30 microseconds, the same ones each time or anew at random; SECONDS of CPU time, so that a
-//                   busy machine takes no samples away
+//   fixed, random   loops of 70 and 30 microseconds, the same ones each time or anew at random
 //   chain           computes in outer > middle > inner, sleeps in rest > doze
 //   short           regions "first" and "second" of about a microsecond, each with a function of its own
 //   burst           200,000 of these regions, while the parent process is stopped
 //
-// At the end it prints its CPU time in microseconds. Built with COLLECTING, it has its own collector, prints the CPU time of
-// the main thread after the collector's start. `chain` then also forks a child process that computes in in_child(), and
-// takes snapshots.
+// SECONDS are of CPU time, so that samples are as many on a busy machine; half of them in `chain`, which sleeps for the other
+// half. At the end it prints its CPU time in microseconds. Built with COLLECTING, it has its own collector, prints the CPU
+// time of the main thread after the collector's start. `chain` then also forks a child process that computes in
+// in_child(), and takes snapshots.
 #include <adaptyst/region.hpp>
 #ifdef COLLECTING
 #include <adaptyst/collector.hpp>
@@ -40,6 +40,12 @@ using std::chrono::microseconds;
 
 volatile unsigned long sink = 0;
 
+double thread_cpu_seconds() {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
+}
+
 __attribute__((noinline)) void spin_until(clock_type::time_point end) {
   while (clock_type::now() < end) sink = sink + 1;
 }
@@ -49,8 +55,8 @@ void alternate(bool random, double seconds) {
   std::minstd_rand numbers(7);
   std::uniform_real_distribution<double> factor(0.5, 1.5);
   clock_type::time_point at = clock_type::now();
-  const std::clock_t end = std::clock() + static_cast<std::clock_t>(seconds * CLOCKS_PER_SEC);
-  while (std::clock() < end) {
+  const double end = thread_cpu_seconds() + seconds;
+  while (thread_cpu_seconds() < end) {
     const auto length = [&](double us) {
       return std::chrono::duration_cast<clock_type::duration>(
           duration<double, std::micro>(us * (random ? factor(numbers) : 1)));
@@ -71,8 +77,8 @@ void alternate(bool random, double seconds) {
 }  // namespace
 
 __attribute__((noinline)) void inner(double seconds) {
-  const auto end = clock_type::now() + std::chrono::duration_cast<clock_type::duration>(duration<double>(seconds));
-  for (unsigned step = 0; step % 4096 != 0 || clock_type::now() < end; ++step) sink = sink * 3 + 1;
+  const double end = thread_cpu_seconds() + seconds;
+  for (unsigned step = 0; step % 65536 != 0 || thread_cpu_seconds() < end; ++step) sink = sink * 3 + 1;
 }
 __attribute__((noinline)) void middle(double seconds) {
   inner(seconds);
@@ -112,8 +118,8 @@ void run_rounds(int rounds) {
 }
 void run_short(double seconds) {
   ADAPTYST_REGION("around");
-  const auto end = clock_type::now() + std::chrono::duration_cast<clock_type::duration>(duration<double>(seconds));
-  while (clock_type::now() < end) run_rounds(1000);
+  const double end = thread_cpu_seconds() + seconds;
+  while (thread_cpu_seconds() < end) run_rounds(1000);
 }
 void run_burst() {
   ADAPTYST_REGION("around");
@@ -129,11 +135,7 @@ __attribute__((noinline)) void in_child(double seconds) {
   inner(seconds);
   sink = sink + 1;
 }
-long thread_cpu_us() {
-  timespec used{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return used.tv_sec * 1'000'000 + used.tv_nsec / 1000;
-}
+long thread_cpu_us() { return static_cast<long>(thread_cpu_seconds() * 1e6); }
 #endif
 
 int main(int count, char** given) {

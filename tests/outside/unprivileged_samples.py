@@ -239,7 +239,7 @@ def case_stopped_observer():
 
 
 def case_children():
-    observe("sh", "-c", f"{SAMPLED} chain 0.5 & {SAMPLED} chain 0.5; wait")
+    observe("sh", "-c", f"{SAMPLED} chain 0.8 & {SAMPLED} chain 0.8; wait")
     stacks = lines()
     hot = weight_of(stacks, pathlib.Path(SAMPLED).name, "computes", "inner(double)")
     failures.check(hot > 0.9 * weight_of(stacks) > 0, "children are sampled, each in its regions", stacks)
@@ -247,7 +247,7 @@ def case_children():
 
 def case_exec():
     """A shell becomes the program that it was to start."""
-    observe("sh", "-c", f"exec {SAMPLED} chain 0.5")
+    observe("sh", "-c", f"exec {SAMPLED} chain 0.8")
     stacks = lines()
     hot = weight_of(stacks, pathlib.Path(SAMPLED).name, "all", "computes", "inner(double)")
     failures.check(hot > 0.9 * weight_of(stacks) > 0, "it is sampled in its regions", stacks)
@@ -257,7 +257,7 @@ def case_pid_namespace():
     """The program has other numbers for its threads."""
     if subprocess.run([*AS_NOBODY, "unshare", "-Ur", "--pid", "--fork", "true"], check=False, capture_output=True).returncode != 0:
         raise Missing("the kernel permits this user no PID namespace")
-    observe("unshare", "-Ur", "--pid", "--fork", SAMPLED, "chain", 0.5)
+    observe("unshare", "-Ur", "--pid", "--fork", SAMPLED, "chain", 0.8)
     stacks = lines()
     hot = weight_of(stacks, "outer(double)", "middle(double)", "inner(double)")
     failures.check(hot > 0.9 * weight_of(stacks) > 0, "it is sampled", stacks)

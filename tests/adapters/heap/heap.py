@@ -267,7 +267,8 @@ def case_resident_memory_over_time():
     near = [(next((step for step in sorted(set(held)) if abs(point["rss_bytes"] - least - step) < 2 << 20), None), point["after_ns"]) for point in points]
     steps = [(step, [after_ns for _, after_ns in found])
              for step, found in itertools.groupby((point for point in near if point[0] is not None), lambda point: point[0])]
-    failures.check(len(points) - sum(len(found) for _, found in steps) <= 3, "few points while memory is touched", near)
+    falls = sum(a["rss_bytes"] - b["rss_bytes"] > 2 << 20 for a, b in zip(points, points[1:]))
+    failures.check(falls <= 2, "memory grows until all is returned", points)  # a point may be in the middle of that
     # The observation begins before the program's own clock, on a busy machine much earlier: lengths are compared.
     if failures.equal(tuple(step for step, _ in steps), held, "each step has points"):
         for before, (_, within), after, begin_ns, end_ns in zip(steps, steps[1:], steps[2:], at_ns[1:], at_ns[2:]):
