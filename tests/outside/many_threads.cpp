@@ -30,10 +30,10 @@ unsigned pause_s = 0;
 
 void allocate() { std::free(std::malloc(1000)); }
 
-void compute_for_2_ms() {
+void compute_for_half_a_ms() {
   timespec used{};
   do clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  while (used.tv_sec == 0 && used.tv_nsec < 2'000'000);
+  while (used.tv_sec == 0 && used.tv_nsec < 500'000);
 }
 
 void* pass_once(void*) {
@@ -53,7 +53,7 @@ void* meet(void*) {
   {
     ADAPTYST_REGION("together");
     allocate();
-    compute_for_2_ms();
+    compute_for_half_a_ms();
   }
   ++together;
   return nullptr;

@@ -128,7 +128,7 @@ def case_shares():
 
 
 def case_short_regions():
-    observe(SAMPLED, "short", 2)
+    observe(SAMPLED, "short", 1.2)
     stacks = [(frames, weight) for frames, weight in lines() if "(unknown)" not in frames]
     failures.check(weight_of(stacks) > 0.5 * weight_of(lines()), "most regions are known", profile()["samples"])
     right = sum(weight_of(stacks, "around", name, f"in_{name}()") for name in ("first", "second"))

@@ -80,7 +80,7 @@ def weight_of(stacks, *wanted):
 
 
 def case_hot_function():
-    printed, messages = observe(SAMPLED, "chain", 0.8)
+    printed, messages = observe(SAMPLED, "chain", 1.5)
     failures.check("on a core only" in messages, "it is reported that times off a core are missing", messages)
     stacks, made = lines(), profile()
     all_us = weight_of(stacks)
@@ -117,7 +117,7 @@ def collect(*arguments, frequency=997, overhead="none", stacks="auto", **more):
 
 def case_own_collector():
     """A program samples itself; neither its child process nor the collector's threads."""
-    printed, messages = collect("chain", 0.8)
+    printed, messages = collect("chain", 1.2)
     stacks, made = lines(), profile()
     hot = weight_of(stacks, "all", "computes", "outer(double)", "middle(double)", "inner(double)")
     failures.check("on a core only" in messages, "it is reported that times off a core are missing", messages)
@@ -128,7 +128,7 @@ def case_own_collector():
     failures.check(abs(weight_of(stacks) - cpu_us) < 0.2 * cpu_us, "samples represent the CPU time", f"{stacks}, {cpu_us} us")
     failures.check(0.9 * made["samples"]["samples"] < region(made, "computes")["samples"], "they are counted by region", made["samples"])
     failures.check(0 < made["samples"]["observer_ns"] < 1e9, "reading has a cost", made["samples"])
-    collect("short", 1, frequency=2999)
+    collect("short", 0.6, frequency=2999)
     stacks = known_lines()
     right = sum(weight_of(stacks, "around", name, f"in_{name}()") for name in ("first", "second"))
     either = sum(weight_of(stacks, f"in_{name}()") for name in ("first", "second"))
@@ -280,7 +280,7 @@ def announce_to(observer, seconds):
 def case_announced():
     """A program that announces itself, and that the observer has not started, is sampled too."""
     observer = start("sleep", 60)
-    cpu_us = announce_to(observer, 0.8)
+    cpu_us = announce_to(observer, 1.2)
     observer.communicate(timeout=60)
     stacks = lines()
     hot = weight_of(stacks, "computes", "inner(double)")
