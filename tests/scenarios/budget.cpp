@@ -531,7 +531,7 @@ class uneven_work {
 TEST_CASE("of many intervals of 95 % the times lie in 95 %, with page faults and two threads on one core",
           "[coverage]") {
   const int repetitions = support::engine() == "inline" ? 100 : 40;
-  constexpr std::uint64_t times = 4000;
+  constexpr std::uint64_t times = 2000;
   cpu_set_t before, own_cpu;
   REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
   CPU_ZERO(&own_cpu);
