@@ -120,7 +120,7 @@ def case_unwound():
 
 
 def case_shares():
-    observe(SAMPLED, "random", 2.5)
+    observe(SAMPLED, "random", 1.6)
     samples = [region(name)["samples"] for name in ("seventy", "thirty")]
     share = samples[0] / sum(samples)
     failures.check(sum(samples) > 300 and abs(share - 0.7) < chance.share_tolerance(0.7, sum(samples)) + 0.03,

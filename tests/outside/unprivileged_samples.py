@@ -117,7 +117,7 @@ def collect(*arguments, frequency=997, overhead="none", stacks="auto", **more):
 
 def case_own_collector():
     """A program samples itself; neither its child process nor the collector's threads."""
-    printed, messages = collect("chain", 1.2)
+    printed, messages = collect("chain", 1)
     stacks, made = lines(), profile()
     hot = weight_of(stacks, "all", "computes", "outer(double)", "middle(double)", "inner(double)")
     failures.check("on a core only" in messages, "it is reported that times off a core are missing", messages)
@@ -139,14 +139,14 @@ def case_own_collector():
     pr_set_child_subreaper = 36
     _, messages = collect("chain", 0.1, stacks="dwarf", preexec_fn=lambda: ctypes.CDLL(None).prctl(pr_set_child_subreaper, 1, 0, 0, 0))
     failures.check("stacks follow frame pointers" in messages, "a program that adopts orphans has no such process", messages)
-    collect("random", 1, overhead="2%")
+    collect("random", 0.6, overhead="2%")
     samples = profile()["samples"]
     failures.check(samples["lost"].get("region_unknown", 0) < 0.3 * samples["samples"], "the budget permits regions of 30 us", samples)
 
 
 def case_short_regions():
     """The function in which a sample was taken shows the region that is right."""
-    observe(SAMPLED, "short", 1, frequency=2999)
+    observe(SAMPLED, "short", 0.7, frequency=2999)
     stacks, made = known_lines(), profile()
     right = sum(weight_of(stacks, "around", name, f"in_{name}()") for name in ("first", "second"))
     either = sum(weight_of(stacks, f"in_{name}()") for name in ("first", "second"))
@@ -168,7 +168,7 @@ def case_late_reads():
 
 def case_overhead_budget():
     """Most events of short regions are skipped, and samples may be in these."""
-    observe(SAMPLED, "short", 1.5, overhead="1%")
+    observe(SAMPLED, "short", 1, overhead="1%")
     stacks, made = lines(), profile()
     skipped = [row["name"] for row in made["regions"] if any("1 of" in step for step in row.get("measured_on") or {})]
     failures.check("first" in skipped, "the budget skips events", skipped)
@@ -180,7 +180,7 @@ def case_overhead_budget():
 
 
 def case_timeline_with_samples():
-    observe(SAMPLED, "short", 1, options=["--stacks=frame-pointers", f"--output={work}/p.events"])
+    observe(SAMPLED, "short", 0.5, options=["--stacks=frame-pointers", f"--output={work}/p.events"])
     stacks, made = known_lines(), profile()
     right = sum(weight_of(stacks, "around", name, f"in_{name}()") for name in ("first", "second"))
     either = sum(weight_of(stacks, f"in_{name}()") for name in ("first", "second"))
@@ -194,7 +194,7 @@ def case_no_timeline():
 
 
 def case_shares():
-    observe(SAMPLED, "random", 1.5, frequency=2999)  # ten fixed loops of 100 us take three intervals, which biases shares
+    observe(SAMPLED, "random", 1, frequency=2999)  # ten fixed loops of 100 us take three intervals, which biases shares
     made = profile()
     rows = [region(made, name) for name in ("seventy", "thirty")]
     samples = [row["samples"] for row in rows]
@@ -221,11 +221,11 @@ def case_stopped_observer():
     """Nobody reads the rings: samples are lost, and the regions of others are unknown. All are counted."""
     frequency = 9973
     processor = min(os.sched_getaffinity(0))
-    running = start(SAMPLED, "short", 3.5, frequency=frequency, preexec_fn=lambda: os.sched_setaffinity(0, {processor}))
+    running = start(SAMPLED, "short", 2.2, frequency=frequency, preexec_fn=lambda: os.sched_setaffinity(0, {processor}))
     computes(find_child(running.pid, SAMPLED), 0.1)
     observer = running.pid
     os.kill(observer, signal.SIGSTOP)
-    time.sleep(2)
+    time.sleep(1.5)
     os.kill(observer, signal.SIGCONT)
     printed, _ = finish(running)
     made = profile()
