@@ -147,7 +147,7 @@ def case_cut_library():
     def find_there():
         for maps in pathlib.Path("/proc").glob("[0-9]*/maps"):
             try:
-                if str(library) in maps.read_text():
+                if (maps.parent / "comm").read_text().strip() == pathlib.Path(UNWOUND).name and str(library) in maps.read_text():
                     return maps.parent.name
             except OSError:  # it has ended, or belongs to another user
                 pass
