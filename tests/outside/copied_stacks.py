@@ -120,7 +120,7 @@ def case_wrong_tables():
 def observe_with_other(*command, **how):
     """Stacks of the command after those of a chain, which ends later; with the messages and the profile."""
     words = " ".join(map(str, command))
-    return observe("sh", "-c", f"{UNWOUND} chain 1.4 & {UNWOUND} {words}; wait", **how)
+    return observe("sh", "-c", f"{UNWOUND} chain 2.4 & {UNWOUND} {words}; wait", **how)
 
 
 def case_bombs():
@@ -128,7 +128,7 @@ def case_bombs():
     if os.uname().machine != "x86_64":
         raise Missing("written for x86-64")
     for what, function in (("register", "has_register"), ("remembers", "remembers")):
-        found, made, messages = observe_with_other(what, 0.7)
+        found, made, messages = observe_with_other(what, 1.2)
         failures.check(weight_of(found, function) > 0, f"{what}: the function is known", messages)
         failures.check(made["samples"]["lost"].get("not_unwound", 0) > 35, "its callers are counted as missing", made["samples"])
         failures.check(weight_of(found, *CHAIN) > 0.7 * weight_of(found, "integrate") > 0, "the other program has callers", found)
