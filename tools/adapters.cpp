@@ -15,7 +15,7 @@
 #include "followed_command.hpp"
 #include "output.hpp"
 #include "support/launch_rank.hpp"
-#include "support/search_path.hpp"
+#include "support/regular_file.hpp"
 
 namespace adaptyst::tools {
 

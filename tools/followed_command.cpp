@@ -18,7 +18,6 @@
 #include "support/elf_header.hpp"
 #include "support/error.hpp"
 #include "support/regular_file.hpp"
-#include "support/search_path.hpp"
 
 namespace adaptyst::tools {
 

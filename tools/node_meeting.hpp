@@ -15,7 +15,7 @@
 #include "gated_program.hpp"
 #include "observing.hpp"
 #include "support/descriptor.hpp"
-#include "support/launched_job.hpp"
+#include "support/launch_rank.hpp"
 
 namespace adaptyst::tools {
 

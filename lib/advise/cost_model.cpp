@@ -5,8 +5,6 @@
 #include <array>
 #include <cmath>
 
-#include "least_squares.hpp"
-
 namespace adaptyst::lib {
 
 namespace {

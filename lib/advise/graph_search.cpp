@@ -1,6 +1,6 @@
 // Dynamic program over the tree of the graph. The solutions of a series depend on the types of the region before and
 // after it; each is a Pareto set in time, joules, power and devices held.
-#include "graph_search.hpp"
+#include "region_graph.hpp"
 
 #include <adaptyst/detail/error.hpp>
 #include <algorithm>
@@ -8,8 +8,6 @@
 #include <limits>
 #include <map>
 #include <utility>
-
-#include "region_graph.hpp"
 
 namespace adaptyst::lib {
 

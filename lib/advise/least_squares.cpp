@@ -1,6 +1,6 @@
 // Least squares by Householder reflections; non-negative least squares by the active sets of Lawson and Hanson. The
 // problems have tens of rows and at most ten columns, so the code is neither blocked nor sparse.
-#include "least_squares.hpp"
+#include "cost_model.hpp"
 
 #include <algorithm>
 #include <cmath>

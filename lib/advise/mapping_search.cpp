@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "graph_search.hpp"
+#include "region_graph.hpp"
 
 namespace adaptyst::lib {
 

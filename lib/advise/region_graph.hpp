@@ -4,9 +4,13 @@
 #ifndef ADAPTYST_LIB_ADVISE_REGION_GRAPH_HPP
 #define ADAPTYST_LIB_ADVISE_REGION_GRAPH_HPP
 
+#include <adaptyst/advisor.hpp>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "mapping_search.hpp"
 
 namespace adaptyst::lib {
 
@@ -24,6 +28,18 @@ struct region_graph {
 
 // Throws error for a text that is no graph, and for too many regions, branches or levels.
 region_graph parse_chain(const std::vector<std::string>& elements);
+
+// The best mappings of a graph with branches, for items one at a time. Exact for this model:
+//   A block distributes its branches to lanes. Lanes run at the same time; the branches of a lane follow each other.
+//   A lane holds its devices for the whole block: of each type, the most that one of its branches needs. All lanes
+//   together need at most the devices that exist. Block: the longest lane. Series: the sum of its parts.
+//   A region copies its input from its predecessor. The end of a branch copies to the region after the block.
+// Copies and memory are free of contention. In a series of 8 branches the lanes are all 4140 partitions; a limit on
+// the work gives an error before the search takes minutes.
+//
+// The same as find_pareto() and evaluate_stages(), for costs with a graph.
+std::vector<mapping> find_graph_pareto(const chain_costs& costs);
+std::optional<mapping> evaluate_graph(const chain_costs& costs, const std::vector<advised_stage>& stages);
 
 }  // namespace adaptyst::lib
 

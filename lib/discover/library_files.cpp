@@ -14,7 +14,7 @@
 
 #include "../support/process_maps.hpp"
 #include "../support/reading_process.hpp"
-#include "../support/search_path.hpp"
+#include "../support/regular_file.hpp"
 
 namespace adaptyst::lib {
 

@@ -1,6 +1,6 @@
 // Copies a device activity buffer while other threads write it, and sweeps the copy in the order of start times. The
 // data may be damaged: numbers and links are checked first.
-#include "device_activity_reader.hpp"
+#include "device_reader.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -8,7 +8,6 @@
 #include <iterator>
 
 #include "clock_line.hpp"
-#include "device_activity_reader.hpp"
 
 namespace adaptyst::lib {
 

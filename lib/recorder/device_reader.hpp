@@ -3,6 +3,10 @@
 #define ADAPTYST_LIB_RECORDER_DEVICE_READER_HPP
 
 #include <adaptyst/detail/process.hpp>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
 
 #include "recorder_reader.hpp"
 
@@ -29,6 +33,19 @@ std::optional<device> device_named(const process_state& state, std::uint32_t num
 
 // Gives devices the bytes and operations in the payloads of their regions.
 void add_amounts(std::vector<device_usage>& usages, const std::vector<region>& from);
+
+// The process's device activity buffer, read while its threads write it. A copy is swept for the remaining entries.
+struct device_activity {
+  std::vector<detail::device_entry> devices;    // in the order of their numbers
+  std::unique_ptr<detail::activity_sums> sums;  // null: nothing has been booked
+  std::uint64_t skipped = 0;                    // entries that could not be booked
+};
+
+// Everything that has been booked for the collector of this epoch, up to now.
+device_activity read_device_activity(const process_state& state, std::uint64_t epoch, std::uint64_t now_ns);
+
+// A device of the process, by its number there, with a terminated name.
+std::optional<detail::device_entry> read_device(const process_state& state, std::uint32_t number);
 
 }  // namespace adaptyst::lib
 

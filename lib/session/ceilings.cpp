@@ -26,7 +26,6 @@
 #include "../discover/machine.hpp"
 #include "../support/error.hpp"
 #include "../support/text.hpp"
-#include "peak_kernels.hpp"
 
 namespace adaptyst::lib {
 

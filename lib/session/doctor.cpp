@@ -20,11 +20,11 @@
 
 #include "../discover/process_objects.hpp"
 #include "../discover/running_processes.hpp"
-#include "../kernel/ebpf_trial.hpp"
 #include "../kernel/perf_sampler.hpp"
 #include "../kernel/uprobe_multi.hpp"
 #include "../recorder/clock_line.hpp"
 #include "../symbolise/stack_unwinder.hpp"
+#include "source.hpp"
 
 namespace adaptyst { inline namespace v1 {
 

@@ -2,6 +2,7 @@
 //
 // Order: load the BPF programs. Attach them to the ELF file of this library. Test on a function in it whether the fast
 // attach point preserves the program's state. Then add one link for each other ELF file with markers.
+#include <bpf/libbpf.h>
 #include <linux/capability.h>
 
 #include <algorithm>
@@ -166,5 +167,21 @@ class kernel_source final : public source {
 std::unique_ptr<source> make_kernel_source(const options& options, subject subject) {
   return std::make_unique<kernel_source>(options, subject);
 }
+
+ebpf_trial try_ebpf() {
+  ebpf_trial made;
+  try {
+    probe_links links(0, true, false);
+    links.start();
+    made.works = true;
+    made.mechanism = links.mechanism();
+  } catch (const error& failed) {
+    made.refusal = failed.summary();
+    made.advice = failed.hint();
+  }
+  return made;
+}
+
+std::string libbpf_version() { return libbpf_version_string(); }
 
 }  // namespace adaptyst::lib

@@ -3,7 +3,7 @@
 //
 // A chain of dependent operations takes the latency of each. With enough chains at a time, the processor's units are
 // all busy: 4 or 5 cycles by 2 units on x86-64, 4 by 4 on Arm. More chains than registers would be kept in memory.
-#include "peak_kernels.hpp"
+#include "ceilings.hpp"
 
 #include <array>
 

@@ -27,7 +27,7 @@
 #include "../support/error.hpp"
 #include "../support/levels.hpp"
 #include "../support/output_form.hpp"
-#include "../support/search_path.hpp"
+#include "../support/regular_file.hpp"
 #include "../support/threads.hpp"
 #include "../trace/timeline_file.hpp"
 #include "budget_keeper.hpp"

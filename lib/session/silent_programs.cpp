@@ -17,7 +17,7 @@
 #include "../support/process_maps.hpp"
 #include "../support/process_stat.hpp"
 #include "../support/reading_process.hpp"
-#include "../support/search_path.hpp"
+#include "../support/regular_file.hpp"
 #include "../support/text.hpp"
 
 namespace adaptyst::lib {

@@ -80,6 +80,17 @@ std::unique_ptr<source> make_recorder_source(subject subject);
 // Throws error if the source cannot work here.
 std::unique_ptr<source> make_kernel_source(const options& options, subject subject);
 
+// Whether eBPF works here: by loading and attaching programs.
+struct ebpf_trial {
+  bool works = false;
+  std::string mechanism;
+  std::string refusal;  // the refused step and the reason
+  std::string advice;
+};
+ebpf_trial try_ebpf();
+// The version of libbpf in this build; empty: built without libbpf.
+std::string libbpf_version();
+
 }  // namespace adaptyst::lib
 
 #endif

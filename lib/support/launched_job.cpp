@@ -1,7 +1,7 @@
 // All ranks of a job on a machine have a common launcher: the nearest ancestor without a rank. The launcher's name of
 // the job only distinguishes jobs of one launcher, as made by MPI_Comm_spawn(): not all launchers set a name, and
 // another user could guess it. The identity also contains the launcher's load address, which other users cannot read.
-#include "launched_job.hpp"
+#include "launch_rank.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -12,7 +12,6 @@
 #include <iterator>
 #include <string_view>
 
-#include "launch_rank.hpp"
 #include "process_stat.hpp"
 
 namespace adaptyst::lib {

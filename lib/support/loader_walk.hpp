@@ -6,15 +6,28 @@
 #ifndef ADAPTYST_LIB_SUPPORT_LOADER_WALK_HPP
 #define ADAPTYST_LIB_SUPPORT_LOADER_WALK_HPP
 
+#include <pthread.h>
+
 #include <mutex>
 
 namespace adaptyst::lib {
 
 class loader_walk {
  public:
-  loader_walk();
+  loader_walk() {
+    static const int registered =
+        pthread_atfork([] { walking().lock(); }, [] { walking().unlock(); }, [] { walking().unlock(); });
+    static_cast<void>(registered);
+    lock_ = std::unique_lock(walking());
+  }
 
  private:
+  // Never destroyed: a program may fork while it ends.
+  static std::mutex& walking() {
+    static std::mutex& only = *new std::mutex;
+    return only;
+  }
+
   std::unique_lock<std::mutex> lock_;
 };
 

@@ -5,8 +5,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <mutex>
+#include <sstream>
 #include <string_view>
 
 #include "error.hpp"
@@ -69,6 +72,21 @@ std::string regular_file::path() const { return fmt::format("/proc/self/fd/{}", 
 std::size_t regular_file::read(std::uint64_t offset, void* buffer, std::size_t bytes) const noexcept {
   const ssize_t got = pread(descriptor(), buffer, bytes, static_cast<off_t>(offset));
   return got > 0 ? static_cast<std::size_t>(got) : 0;
+}
+
+std::string program_called(const std::string& word) {
+  const auto is_program = [](const std::string& file) {
+    std::error_code missing;
+    return std::filesystem::is_regular_file(file, missing) && access(file.c_str(), X_OK) == 0;
+  };
+  if (word.find('/') != std::string::npos) return is_program(word) ? word : std::string();
+  const char* const path = std::getenv("PATH");
+  std::istringstream folders(path != nullptr ? path : "");
+  for (std::string folder; std::getline(folders, folder, ':') && !word.empty();) {
+    std::string file = (std::filesystem::path(folder) / word).string();
+    if (is_program(file)) return file;
+  }
+  return {};
 }
 
 }  // namespace adaptyst::lib

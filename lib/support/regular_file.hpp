@@ -1,4 +1,4 @@
-// A file for reading, with a name from another program.
+// A file for reading, with a name from another program; and the file of a command's program.
 #ifndef ADAPTYST_LIB_SUPPORT_REGULAR_FILE_HPP
 #define ADAPTYST_LIB_SUPPORT_REGULAR_FILE_HPP
 
@@ -39,6 +39,10 @@ class regular_file {
  private:
   readable_file file_;
 };
+
+// The file of a command's program, as execvp() finds it: in the folders of PATH, unless the word has a slash. Empty: there
+// is no such program.
+std::string program_called(const std::string& word);
 
 }  // namespace adaptyst::lib
 

@@ -20,7 +20,6 @@
 #include "../support/descriptor.hpp"
 #include "../support/error.hpp"
 #include "../support/output_file.hpp"
-#include "perfetto_fields.hpp"
 
 namespace adaptyst::lib {
 

@@ -11,7 +11,7 @@
 
 #include "../support/error.hpp"
 #include "../support/varint.hpp"
-#include "perfetto_fields.hpp"
+#include "perfetto_archive.hpp"
 
 namespace adaptyst::lib {
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <random>
 
-#include "advise/least_squares.hpp"
 #include "catch.hpp"
 
 namespace {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "recorder/device_activity_reader.hpp"
+#include "recorder/device_reader.hpp"
 #include "sanitized.hpp"
 
 namespace {

@@ -1,6 +1,6 @@
 // Mappings of graphs with branches against brute force: each place of each region, each distribution of branches to
 // lanes. The test has a tree of its own, and passes it on as a text.
-#include "advise/graph_search.hpp"
+#include "advise/region_graph.hpp"
 
 #include <adaptyst/advisor.hpp>
 #include <algorithm>
@@ -8,7 +8,6 @@
 #include <functional>
 #include <random>
 
-#include "advise/region_graph.hpp"
 #include "catch.hpp"
 #include "sanitized.hpp"
 
@@ -102,7 +101,7 @@ struct spot {
   std::uint32_t count;
 };
 
-// All executions of a tree whose regions are placed, from the definition in graph_search.hpp.
+// All executions of a tree whose regions are placed, from the definition in region_graph.hpp.
 class enumeration {
  public:
   enumeration(const chain_costs& costs, const std::vector<spot>& spots) : costs_(costs), spots_(spots) {}

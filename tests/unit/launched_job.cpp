@@ -6,7 +6,6 @@
 
 #include "catch.hpp"
 #include "support/launch_rank.hpp"
-#include "support/launched_job.hpp"
 
 namespace lib = adaptyst::lib;
 

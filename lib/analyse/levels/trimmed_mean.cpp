@@ -1,4 +1,4 @@
-#include "trimmed_mean.hpp"
+#include "levels.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,16 @@
-// Builds without libdw: stacks follow frame pointers.
+// For builds without libdw: code has no names, and stacks follow frame pointers.
+#include "file_symbols.hpp"
 #include "stack_tables.hpp"
 
 namespace adaptyst::lib {
+
+struct file_symbols::state {};
+
+file_symbols::file_symbols(int) {}
+file_symbols::~file_symbols() = default;
+code_names file_symbols::names_at(std::uint64_t offset) const { return {{}, offset, false}; }
+code_place file_symbols::place_at(std::uint64_t) const { return {}; }
+bool file_symbols::are_read() noexcept { return false; }
 
 struct stack_tables::state {};
 
