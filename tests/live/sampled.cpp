@@ -78,7 +78,7 @@ void alternate(bool random, double seconds) {
 
 __attribute__((noinline)) void inner(double seconds) {
   const double end = thread_cpu_seconds() + seconds;
-  constexpr unsigned steps = 1U << 20U;  // rarely the clock: it is a call of the kernel, after which ticks come
+  constexpr unsigned steps = 1U << 20U;  // the clock is read rarely: ticks come after calls of the kernel
   for (unsigned step = 0; step % steps != 0 || thread_cpu_seconds() < end; ++step) sink = sink * 3 + 1;
 }
 __attribute__((noinline)) void middle(double seconds) {

@@ -1,8 +1,9 @@
 // Passes short regions for a while, counts them in a file as it goes, and ends without goodbye:
 // abrupt_end MILLISECONDS kill|_exit|quick_exit|abort|exec|exit|wait COUNTS [THREADS [CHILDREN]]
 //
-// "wait" goes on until it is killed; "exit" is as a program should. SIGUSR1 is the end of the time. CHILDREN are forked in a region that the parent has
-// left when they begin, do the same as it does, and have ended before it. COUNTS exists: a `counts` for each thread.
+// "wait" goes on until it is killed; "exit" is as a program should. SIGUSR1 ends the time. CHILDREN are forked in a region
+// that the parent has left when they begin, do the same as it does, and have ended before it. COUNTS exists: a `counts` for
+// each thread.
 // With $OPERATIONS, each region comes with an operation of a device, 10 ns long, that overlaps with none.
 // Built with COLLECTING, it has a collector of its own, which looks at what is not in children.
 #include <adaptyst/adaptyst.hpp>

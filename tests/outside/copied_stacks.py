@@ -67,7 +67,7 @@ def case_chain():
     for stacks in ("dwarf", "auto"):
         found, made, _ = observe(UNWOUND, "chain", 0.4, stacks=stacks)
         failures.check(weight_of(found, *CHAIN) > 0.95 * weight_of(found) > 0, f"{stacks}: all callers", found)
-        failures.check(sum(made["samples"]["lost"].values()) <= 0.02 * made["samples"]["samples"], "hardly any is lost", made["samples"])
+        failures.check(sum(made["samples"]["lost"].values()) <= max(5, 0.02 * made["samples"]["samples"]), "hardly any is lost", made["samples"])
     found, _, _ = observe(UNWOUND, "chain", 0.3, stacks="frame-pointers")
     failures.check(weight_of(found, "assemble") < 0.1 * weight_of(found), "frame pointers lead to no caller", found)
     failures.check(weight_of(found, "integrate") > 0.9 * weight_of(found) > 0, "but the innermost is known", found)
@@ -98,7 +98,7 @@ def case_deep():
     """The stack is longer than a copy: its outer part is missing, and this is counted."""
     found, made, _ = observe(UNWOUND, "deep", 0.3)
     samples = made["samples"]
-    failures.check(samples["lost"].get("truncated", 0) > 0.9 * samples["samples"] > 100, "cut stacks are counted", samples)
+    failures.check(samples["lost"].get("truncated", 0) > 0.9 * samples["samples"] > 50, "cut stacks are counted", samples)
     failures.check(weight_of(found, "goes_deeper", "integrate") > 0.9 * weight_of(found), "inner callers are known", found)
     failures.equal(weight_of(found, "main", "integrate"), 0, "no outer caller is invented")
     failures.equal(weight_of(found, "(unknown)"), 0, "a program that never begins a region is outside all")
@@ -111,7 +111,7 @@ def case_wrong_tables():
     found, made, _ = observe(UNWOUND, "same", 0.3)
     failures.check(weight_of(found, "leads_to_itself") > 0.8 * weight_of(found) > 0, "the function is known", found)
     failures.check(max(len(frames) for frames, _ in found) < 140, "a stack has a limit")
-    failures.check(made["samples"]["lost"].get("truncated", 0) > 100, "its callers are counted as missing", made["samples"])
+    failures.check(made["samples"]["lost"].get("truncated", 0) > 50, "its callers are counted as missing", made["samples"])
     found, made, _ = observe(UNWOUND, "endless", 0.3)
     failures.check(weight_of(found, "never_ends") > 0.8 * weight_of(found) > 0, "the function is known", found)
     failures.check(made["samples"]["unwinding_ns"] < 0.5e9, "the time for a stack is limited", made["samples"])
@@ -242,8 +242,9 @@ def case_killed():
     os.kill(program, signal.SIGKILL)
     found, made, _ = finish(running)
     failures.check(weight_of(found, *CHAIN) > 0.95 * weight_of(found, "integrate") > 0.2e6, "all callers", found)
-    lost = sum(number for reason, number in made["samples"]["lost"].items() if reason != "sample_ring_full")  # a busy machine
-    failures.check(lost <= max(5, 0.02 * made["samples"]["samples"]), "hardly any is lost", made["samples"])
+    unread = made["samples"]["lost"].get("sample_ring_full", 0)  # a busy machine fills the rings
+    failures.check(unread < 0.3 * made["samples"]["samples"], "the rings are read", made["samples"])
+    failures.check(sum(made["samples"]["lost"].values()) - unread <= max(5, 0.02 * made["samples"]["samples"]), "hardly any is lost", made["samples"])
 
 
 def case_short():
@@ -302,7 +303,7 @@ def case_ebpf():
     context = rows["rests"]["self_context"]
     blocked = sum(context[key] for key in ("sleep_ns", "lock_ns", "io_ns", "other_ns"))
     failures.check(abs(1e3 * weight_of(found, "rests", "[blocked]") - blocked) < 0.05 * blocked, "times off a core", (found, context))
-    failures.check(sum(made["samples"]["lost"].values()) <= 0.02 * made["samples"]["samples"], "hardly any is lost", made["samples"])
+    failures.check(sum(made["samples"]["lost"].values()) <= max(5, 0.02 * made["samples"]["samples"]), "hardly any is lost", made["samples"])
     failures.equal(made["samples"].get("cost_ns"), None, "the cost of copies in the program is unknown")
 
 

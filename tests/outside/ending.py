@@ -185,7 +185,7 @@ def case_alone_before_the_first_reading():
 
 def case_alone_between_readings():
     for how in ABRUPT:
-        truth, _, profile, table = observe(how, 700, "--interval=0.2", before=ALONE)
+        truth, _, profile, table = observe(how, 1000, "--interval=0.2", before=ALONE)
         account = profile["accounting"]
         check_unread(how, account, table)
         failures.check(truth / 2 < account["begun"] < 2 * truth, f"{how}: about as many as there were", (truth, account))

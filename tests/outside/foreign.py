@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Builds the programs of rights_and_limits.py that this build does not have: foreign.py FOLDER
 
-libgoes.so has markers, and leaves unloads it before exec(); the headers of libother.so have another ABI version, those of
-layout another layout."""
+libgoes.so has markers, and the program `leaves` unloads it before exec(). The headers of libother.so have another ABI
+version, those of `layout` another layout."""
 import pathlib
 import re
 import shutil

@@ -151,7 +151,7 @@ def time_signal(*strangers, outputs=()):
     for old in (file, got):
         old.unlink(missing_ok=True)
     child = shlex.join(str(word) for word in [*NOBODY, *strangers])
-    script = f"trap 'date +%s.%N >{got}; kill %1; exit 0' TERM\n{child} & sleep 1.5; echo ready; while :; do sleep 0.02; done"
+    script = f"trap 'date +%s.%N >{got}; kill %1; exit 0' TERM\n{child} & sleep 3; echo ready; while :; do sleep 0.02; done"
     observer = subprocess.Popen([ADAPTYST, "run", "--engine=inline", "--format=none", f"--output={file}", *map(str, outputs), "--", "bash", "-c", script],
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     started.append(observer)

@@ -89,6 +89,7 @@ def check_losses(cpu_us, what, most=8):
 
 def check_time(us, expected_us, what):
     """n samples have an error of √n, here of ticks of 4 ms."""
+    failures.check(us > 0.5 * expected_us, f"{what}: not by losses alone", f"{us} us of {expected_us}")
     us += 4000 * (lost("signal_in_use") + lost("sample_ring_full"))
     ticks = expected_us / 4000
     failures.check(abs(us - expected_us) < (4 * ticks ** 0.5 + 0.1 * ticks) * 4000, what, f"{us} us, not {expected_us}: {profile()['samples']}")
@@ -116,14 +117,14 @@ def case_unwound():
     failures.check(any("main" in frames for frames, _ in stacks), "to the outermost", stacks)
     per_second = profile()["samples"]["samples"] / (cpu_us / 1e6)
     failures.check(70 < per_second < 130, "at 99 Hz", per_second)
-    failures.check(lost("not_unwound") + lost("truncated") < 0.05 * profile()["samples"]["samples"], "whole stacks", profile()["samples"])
+    failures.check(lost("not_unwound") + lost("truncated") <= max(5, 0.05 * profile()["samples"]["samples"]), "whole stacks", profile()["samples"])
 
 
 def case_shares():
     observe(SAMPLED, "random", 1.6)
     samples = [region(name)["samples"] for name in ("seventy", "thirty")]
     share = samples[0] / sum(samples)
-    failures.check(sum(samples) > 300 and abs(share - 0.7) < chance.share_tolerance(0.7, sum(samples)) + 0.03,
+    failures.check(sum(samples) > 150 and abs(share - 0.7) < chance.share_tolerance(0.7, sum(samples)) + 0.03,
                    "shares of samples are those of time", f"{share} of {sum(samples)}")
 
 
@@ -163,7 +164,7 @@ def case_children_and_exec():
     printed, _ = observe("sh", "-c", f"{SAMPLED} chain 0.5 & {SAMPLED} chain 0.5; wait; exec {SAMPLED} chain 0.5")
     stacks = lines()
     hot = weight_of(stacks, pathlib.Path(SAMPLED).name, "computes", "inner(double)")
-    failures.check(hot > 0.9 * weight_of(stacks) > 0, "they are sampled in their regions", stacks)
+    failures.check(hot > 0.8 * weight_of(stacks) > 0, "they are sampled in their regions", stacks)
     check_time(weight_of(stacks), sum(printed), "all three")
 
 
@@ -185,7 +186,7 @@ def case_killed():
     os.kill(child, signal.SIGKILL)
     failures.equal(running.wait(30), -signal.SIGKILL, "the program was killed")
     stacks = lines()
-    failures.check(weight_of(stacks, "all", "computes", "inner(double)") > 0.9 * weight_of(stacks) > 0, "its samples are there", stacks)
+    failures.check(weight_of(stacks, "all", "computes", "inner(double)") > 0.8 * weight_of(stacks) > 0, "its samples are there", stacks)
 
 
 def case_own_handler():

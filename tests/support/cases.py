@@ -15,7 +15,7 @@ def cpu_s():
 
 
 def run_cases(names, chosen, failures, started=()):
-    """Runs the cases among `names`, those that are chosen or all but "-NAME", and ends the test; what a case started does not outlive it."""
+    """Runs the cases among `names`, those that are chosen or all but "-NAME", and ends the test. After each case, the processes in `started` are killed."""
     left_out = {name[1:] for name in chosen if name.startswith("-")}
     chosen = [name for name in chosen if not name.startswith("-")]
     cases = {name[len("case_"):]: case for name, case in names.items() if name.startswith("case_") and name[len("case_"):] not in left_out}

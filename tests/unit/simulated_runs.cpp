@@ -7,7 +7,8 @@ namespace lib = adaptyst::lib;
 
 namespace {
 
-// Lengths of waits, drawn once: a logarithm and an exponential function for each of 70 million waits would take most of the time.
+// Lengths of waits, drawn once: a logarithm and an exponential function for each of 70 million waits would take most of
+// the time.
 class wait_lengths {
  public:
   wait_lengths(std::uint64_t seed, double mean, double deviation) {

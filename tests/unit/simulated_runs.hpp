@@ -1,5 +1,5 @@
-// Programs that there are not, and what samplers of the kernel's events see of them. Thousands of runs are simulated, which needs
-// optimisation: simulated_runs.cpp is compiled with it, unlike the tests.
+// Simulated programs, and the events that samplers of the kernel record of them. Thousands of runs need optimisation, which
+// the tests do not have.
 #ifndef ADAPTYST_TESTS_UNIT_SIMULATED_RUNS_HPP
 #define ADAPTYST_TESTS_UNIT_SIMULATED_RUNS_HPP
 
