@@ -57,7 +57,7 @@ class Runtime:
 def check_account(profile, label):
     account = profile["accounting"]
     failures.equal((account["open"], account["unmatched"], sum(account["lost"].values())), (0, 0, 0),
-                   f"{label}: every begin has an end")
+                   f"{label}: every begin has an end: {account['lost']}")
     failures.equal(account["begun"], account["ended"], f"{label}: what began ended")
 
 
