@@ -55,6 +55,7 @@ void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel,
   parallel->ptr = nullptr;
   of_thread& here = self();
   const unsigned at = here.depth++;
+  if (at < of_thread::max_teams) here.teams[at].forget();
   if (!is_enabled()) return;
   const bool is_league = (static_cast<unsigned>(flags) & ompt_parallel_league) != 0;
   callback_region begun =
@@ -64,19 +65,19 @@ void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel,
   parallel->ptr = &here.teams[at];
 }
 
-void on_parallel_end(ompt_data_t* parallel, ompt_data_t*, int, const void*) {
+// The thread that encountered a construct ends its innermost one. LLVM frees the data of the parallel region before this
+// call: another thread's construct may have them already.
+void on_parallel_end(ompt_data_t*, ompt_data_t*, int, const void*) {
   of_thread& here = self();
-  if (here.depth != 0) --here.depth;
-  auto* const ended = static_cast<team*>(parallel->ptr);
-  if (ended == nullptr) return;
-  if (ended->where) {
-    ADAPTYST_METRIC("threads", ended->threads.load(std::memory_order_relaxed));
-    if (ended->arrivals.load(std::memory_order_relaxed) != 0) ADAPTYST_METRIC("imbalance_ns", ended->imbalance_ns());
-    if (const std::uint64_t waited = ended->in_barriers_ns.load(std::memory_order_relaxed))
+  if (here.depth == 0 || --here.depth >= of_thread::max_teams) return;
+  team& ended = here.teams[here.depth];
+  if (ended.where) {
+    ADAPTYST_METRIC("threads", ended.threads.load(std::memory_order_relaxed));
+    if (ended.arrivals.load(std::memory_order_relaxed) != 0) ADAPTYST_METRIC("imbalance_ns", ended.imbalance_ns());
+    if (const std::uint64_t waited = ended.in_barriers_ns.load(std::memory_order_relaxed))
       ADAPTYST_METRIC("barrier_ns", waited);
   }
-  ended->region.end();
-  parallel->ptr = nullptr;
+  ended.region.end();
 }
 
 void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t* task, unsigned threads,

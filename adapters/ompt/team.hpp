@@ -34,6 +34,12 @@ struct team {
     in_barriers_ns.store(0, std::memory_order_relaxed);
   }
 
+  // The next construct at this depth is not observed.
+  void forget() noexcept {
+    region = {};
+    where = {};
+  }
+
   // At the closing barrier.
   void arrive() noexcept {
     const std::uint64_t after = now_ns() - began_ns;

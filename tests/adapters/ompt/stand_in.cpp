@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <future>
 #include <map>
+#include <thread>
 
 #include "collecting.hpp"
 
@@ -139,6 +141,38 @@ TEST_CASE("ends that do not fit are counted, and harm no other") {
   CHECK(support::lost(profile, adaptyst::loss_reason::unmatched) == 20 - 16);    // parallel regions
   CHECK(profile.accounting.unmatched == 20 - 16 + 1);                            // and the end of a loop
   CHECK(support::find(profile, {"copy from device"}).count == 8);
+}
+
+// LLVM 14 and 19 free the data of a parallel region before they report its end.
+TEST_CASE("an end with the data of another thread's construct ends the construct of its own thread") {
+  begin(5);
+  adaptyst::collector collector(support::options());
+  const auto parallel_begin = callback<ompt_callback_parallel_begin_t>(ompt_callback_parallel_begin);
+  const auto parallel_end = callback<ompt_callback_parallel_end_t>(ompt_callback_parallel_end);
+  const auto implicit_task = callback<ompt_callback_implicit_task_t>(ompt_callback_implicit_task);
+  ompt_data_t data{};
+  parallel_begin(nullptr, nullptr, &data, 1, 0, nullptr);
+  std::promise<void> has_begun;
+  std::promise<void> has_ended;
+  std::thread other([&] {
+    parallel_begin(nullptr, nullptr, &data, 1, 0, nullptr);
+    has_begun.set_value();
+    has_ended.get_future().wait();
+    ompt_data_t task{};
+    implicit_task(ompt_scope_begin, &data, &task, 1, 0, ompt_task_implicit);
+    implicit_task(ompt_scope_end, nullptr, &task, 1, 0, ompt_task_implicit);
+    parallel_end(&data, nullptr, 0, nullptr);
+  });
+  has_begun.get_future().wait();
+  parallel_end(&data, nullptr, 0, nullptr);
+  has_ended.set_value();
+  other.join();
+  const adaptyst::profile profile = collector.stop();
+  support::check_identity(profile);
+  CHECK(profile.accounting.unmatched == 0);
+  REQUIRE(profile.regions.size() == 2);
+  for (const adaptyst::region& region : profile.regions)
+    CHECK(region.count == (region.path.back() == "thread" ? 1 : 2));
 }
 
 TEST_CASE("kinds of a later OpenMP keep their events, under names that claim nothing") {
