@@ -249,6 +249,14 @@ TEST_CASE("entries that are later than the buffer can hold are counted, and thei
   CHECK(sums.busy.total_ns == 50 * many + 20);
   CHECK(sums.kernels.total_ns == 50 * many);
   CHECK(sums.queue_wait_ns == 0);
+
+  const std::uint64_t commits = (*activity).commits;
+  for (std::uint64_t at = many; at != 2 * many; ++at) REQUIRE(activity.book(kernel_at(1000 + 100 * at, 50)));
+  REQUIRE((*activity).commits > commits);
+  const device_activity again = activity.read();
+  CHECK(again.sums->devices[0].late == 2);
+  CHECK(again.sums->devices[0].operations == 2 * many + 2);
+  CHECK(again.sums->devices[0].busy.total_ns == 100 * many + 20);
 }
 
 TEST_CASE("what lasts long on one device is exact, however much another does meanwhile") {

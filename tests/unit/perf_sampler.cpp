@@ -101,13 +101,16 @@ TEST_CASE("a damaged record ends the read of a ring") {
     in.put(0);
     CHECK(in.take(lost).empty());
   }
-  ring longer;  // more frames than the record has room for
+  for (const std::uint64_t frames : {std::uint64_t{2}, ~std::uint64_t{0}}) {  // the record has room for 1
+    CAPTURE(frames);
+    ring longer;
+    perf_losses lost;
+    longer.begin(PERF_RECORD_SAMPLE, 5);
+    for (const std::uint64_t word : {std::uint64_t{7}, std::uint64_t{1}, std::uint64_t{2}, frames, std::uint64_t{4}})
+      longer.put(word);
+    CHECK(longer.take(lost).empty());
+  }
   perf_losses lost;
-  longer.begin(PERF_RECORD_SAMPLE, 5);
-  for (const std::uint64_t word :
-       {std::uint64_t{7}, std::uint64_t{1}, std::uint64_t{2}, ~std::uint64_t{0}, std::uint64_t{4}})
-    longer.put(word);
-  CHECK(longer.take(lost).empty());
   ring beyond;
   beyond.head = bytes + 8;
   CHECK(beyond.take(lost).empty());
