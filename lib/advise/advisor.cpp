@@ -174,6 +174,8 @@ struct advisor::state {
                 advice made) const;
   double find_gain_error(const mapping& current, const mapping& best, const std::vector<double>& at,
                          advice_objective objective) const;
+  void count_devices(lib::chain_costs& to, const advice_limits& limits) const;
+  std::optional<double> predict_copy_ns(std::size_t from, std::size_t to, double size) const;
   lib::chain_costs lay_out(const std::vector<double>& at, bool pipelined, const advice_limits& limits,
                            advice* explained) const;
   void explain_copies(const lib::chain_costs& costs, const std::vector<std::optional<double>>& sizes,
@@ -217,6 +219,32 @@ double advisor::state::find_gain_error(const mapping& current, const mapping& be
   return before > 0 ? std::sqrt(sum) / before : 0;
 }
 
+// Devices that a mapping may use, and their power.
+void advisor::state::count_devices(lib::chain_costs& to, const advice_limits& limits) const {
+  for (const device_type& device : devices) {
+    const auto limit = limits.max_devices.find(device.name);
+    const std::uint64_t there =
+        limit == limits.max_devices.end() ? device.count : std::min(device.count, limit->second);
+    // Each region can use find_most() devices; no mapping uses more in total.
+    to.counts.push_back(static_cast<std::uint32_t>(std::min(there, chain.size() * find_most(to.counts.size()))));
+    to.watts.push_back(device.active_watts.value_or(0) - device.idle_watts.value_or(0));
+    to.idle_watts += device.idle_watts.value_or(0) * device.count;
+  }
+}
+
+// A copy between devices that was not measured passes by the host.
+std::optional<double> advisor::state::predict_copy_ns(std::size_t from, std::size_t to, double size) const {
+  double ns = 0;
+  const bool is_direct = copies.count({from, to}) != 0 || from == to;
+  for (const auto& leg : is_direct ? std::vector<std::array<std::size_t, 2>>{{from, to}}
+                                   : std::vector<std::array<std::size_t, 2>>{{from, home}, {home, to}}) {
+    const auto entry = copies.find(leg);
+    if (entry == copies.end()) return std::nullopt;
+    ns += entry->second.predict_ns(size);
+  }
+  return ns;
+}
+
 lib::chain_costs advisor::state::lay_out(const std::vector<double>& at, bool pipelined, const advice_limits& limits,
                                          advice* explained) const {
   lib::chain_costs made;
@@ -227,15 +255,7 @@ lib::chain_costs advisor::state::lay_out(const std::vector<double>& at, bool pip
   if (graph.has_branches) made.graph = &graph;
   if (graph.has_branches && pipelined)
     refuse("a chain with branches cannot be pipelined", "chain", "ask for items one at a time");
-  for (const device_type& device : devices) {
-    const auto limit = limits.max_devices.find(device.name);
-    const std::uint64_t there =
-        limit == limits.max_devices.end() ? device.count : std::min(device.count, limit->second);
-    // Each region can use find_most() devices; no mapping uses more in total.
-    made.counts.push_back(static_cast<std::uint32_t>(std::min(there, chain.size() * find_most(made.counts.size()))));
-    made.watts.push_back(device.active_watts.value_or(0) - device.idle_watts.value_or(0));
-    made.idle_watts += device.idle_watts.value_or(0) * device.count;
-  }
+  count_devices(made, limits);
   for (std::size_t region = 0; region != chain.size(); ++region) {
     made.times.emplace_back(devices.size());
     for (std::size_t type = 0; type != devices.size(); ++type)
@@ -251,18 +271,6 @@ lib::chain_costs advisor::state::lay_out(const std::vector<double>& at, bool pip
         made.times[region][type].push_back(cost);
       }
   }
-  // A copy between devices that was not measured passes by the host.
-  const auto find_copy_ns = [this](std::size_t from, std::size_t to, double size) -> std::optional<double> {
-    double ns = 0;
-    const bool is_direct = copies.count({from, to}) != 0 || from == to;
-    for (const auto& leg : is_direct ? std::vector<std::array<std::size_t, 2>>{{from, to}}
-                                     : std::vector<std::array<std::size_t, 2>>{{from, home}, {home, to}}) {
-      const auto entry = copies.find(leg);
-      if (entry == copies.end()) return std::nullopt;
-      ns += entry->second.predict_ns(size);
-    }
-    return ns;
-  };
   std::vector<std::optional<double>> sizes;
   for (const passed& passing : bytes) {
     sizes.push_back(passing.model ? std::optional(passing.model->predict(at).ns) : std::nullopt);
@@ -272,7 +280,7 @@ lib::chain_costs advisor::state::lay_out(const std::vector<double>& at, bool pip
       for (std::size_t to = 0; to != devices.size(); ++to) {
         // Nothing is copied on one device. Two devices of a type share memory only if it is the host's memory.
         const bool stays = from == to && (!pipelined || from == home || devices[from].count == 1);
-        table[from].push_back(stays || size == 0 ? std::optional<double>(0) : find_copy_ns(from, to, size));
+        table[from].push_back(stays || size == 0 ? std::optional<double>(0) : predict_copy_ns(from, to, size));
       }
   }
   if (explained == nullptr) return made;

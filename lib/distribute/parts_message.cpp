@@ -160,6 +160,44 @@ void get_sums(message_reader& from, name_sums& sums) {
   }
 }
 
+// Sums by name, windows with their entries, and copies.
+void get_parts(message_reader& from, received_names& received, variability_parts& to) {
+  to.first_ns = from.get();
+  to.last_ns = from.get();
+  for (std::size_t left = from.get_count(); left != 0; --left) {
+    const std::uint32_t group = get_small(from);
+    const std::uint32_t name = received.get(from);
+    name_sums sums;
+    get_sums(from, sums);
+    get_waits(from, sums.waits);
+    to.find(group, name).add(sums);
+  }
+  const std::size_t windows = from.get_count();
+  to.windows.reserve(windows);
+  for (std::size_t left = windows; left != 0; --left) to.windows.push_back(get_window(from, received));
+  const std::size_t entries = from.get_count();
+  to.entries.reserve(entries);
+  for (std::size_t left = entries; left != 0; --left) {
+    window_entry entry;
+    entry.window = from.get();
+    entry.group = get_small(from);
+    entry.name = received.get(from);
+    entry.count = from.get();
+    entry.sum = from.get();
+    to.entries.push_back(entry);
+  }
+  for (std::size_t left = from.get_count(); left != 0; --left) {
+    const std::uint32_t group = get_small(from);
+    const std::uint64_t number = from.get(1 + static_cast<std::uint64_t>(copy_direction::between_devices));
+    copy_sums sums;
+    sums.count = from.get();
+    sums.time_ns = get_wide(from);
+    sums.bytes = get_wide(from);
+    sums.has_unknown_bytes = from.get(1) != 0;
+    to.copies[{group, number != 0 ? std::optional(static_cast<copy_direction>(number - 1)) : std::nullopt}].add(sums);
+  }
+}
+
 }  // namespace
 
 std::string write_parts(const gathered& from, const name_table& names) {
@@ -220,13 +258,12 @@ void add_parts(std::string_view message, gathered& to, name_table& names) {
   gathered made;
   made.failure = from.get_text();
   for (std::size_t left = from.get_count(); left != 0; --left) {
-    rank_work work;
+    rank_work& work = made.ranks.emplace_back();
     work.rank = get_small(from);
     work.rows = from.get();
     work.bytes = from.get();
     work.seconds = get_real(from);
     work.peak_rss_bytes = from.get();
-    made.ranks.push_back(work);
   }
   for (std::uint64_t& count : made.bad.counts) count = from.get();
   made.bad.table = from.get_text();
@@ -237,41 +274,7 @@ void add_parts(std::string_view message, gathered& to, name_table& names) {
     made.tables.back().read = from.get();
     made.tables.back().counted = from.get();
   }
-  made.parts.first_ns = from.get();
-  made.parts.last_ns = from.get();
-  for (std::size_t left = from.get_count(); left != 0; --left) {
-    const std::uint32_t group = get_small(from);
-    const std::uint32_t name = received.get(from);
-    name_sums sums;
-    get_sums(from, sums);
-    get_waits(from, sums.waits);
-    made.parts.find(group, name).add(sums);
-  }
-  const std::size_t windows = from.get_count();
-  made.parts.windows.reserve(windows);
-  for (std::size_t left = windows; left != 0; --left) made.parts.windows.push_back(get_window(from, received));
-  const std::size_t entries = from.get_count();
-  made.parts.entries.reserve(entries);
-  for (std::size_t left = entries; left != 0; --left) {
-    window_entry entry;
-    entry.window = from.get();
-    entry.group = get_small(from);
-    entry.name = received.get(from);
-    entry.count = from.get();
-    entry.sum = from.get();
-    made.parts.entries.push_back(entry);
-  }
-  for (std::size_t left = from.get_count(); left != 0; --left) {
-    const std::uint32_t group = get_small(from);
-    const std::uint64_t number = from.get(1 + static_cast<std::uint64_t>(copy_direction::between_devices));
-    copy_sums sums;
-    sums.count = from.get();
-    sums.time_ns = get_wide(from);
-    sums.bytes = get_wide(from);
-    sums.has_unknown_bytes = from.get(1) != 0;
-    made.parts.copies[{group, number != 0 ? std::optional(static_cast<copy_direction>(number - 1)) : std::nullopt}].add(
-        sums);
-  }
+  get_parts(from, received, made.parts);
   from.require_end();
   if (to.failure.empty()) to.failure = made.failure;
   to.bad.add(made.bad);

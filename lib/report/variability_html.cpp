@@ -197,27 +197,9 @@ json make_waits(const variability_result& result) {
   return made;
 }
 
-}  // namespace
-
-std::string to_html(const variability_result& result, const std::optional<timeline_link>& timeline) {
-  strip_layout layout;
-  json strips = make_strips(result, layout);
-  const std::uint64_t windows_in_cell = layout.windows_in_cell;
-  const std::size_t left_out = layout.left_out;
-  static constexpr std::array headings = {"SLOWER", "STALL", "BUSY", "GAP"};
-  const bool is_duration = result.settings.metric == variability_metric::duration;
-  json axes = json::array();
-  axes.push_back(json::array({is_duration ? "duration" : "median", is_duration ? "value" : "time"}));
-  for (const char* const name : {"stall", "busy", "launch gap"}) axes.push_back(json::array({name, "time"}));
-  axes.push_back(json::array({"bytes", "bytes"}));
-  std::vector<std::string> warnings, notes;
-  if (result.is_simulated) warnings.emplace_back("simulated: made by a generator, not measured");
-  for (const std::string& remark : result.remarks) warnings.push_back(printable(remark));
-  json findings = json::array();
-  for (const variability_finding& finding : result.findings)
-    findings.push_back({{"text", printable(finding.text)},
-                        {"kind", word_at(finding.kind)},
-                        {"group", finding.group ? json(*finding.group) : json(nullptr)}});
+// `shown`: windows of "Windows by quantity".
+std::vector<std::string> make_notes(const variability_result& result, const strip_layout& layout, std::size_t shown) {
+  std::vector<std::string> notes;
   std::uint64_t flagged = 0;
   for (const variability_window& window : result.windows) flagged += window.is_flagged ? 1 : 0;
   notes.push_back(fmt::format(
@@ -225,19 +207,50 @@ std::string to_html(const variability_result& result, const std::optional<timeli
       "{}{}, and by more than chance.",
       flagged, result.windows.size(), duration(static_cast<double>(result.grid.width_ns)), result.settings.iqr,
       word_at(result.settings.by), result.settings.metric == variability_metric::duration ? ", of logarithms" : ""));
-  if (windows_in_cell > 1)
-    notes.push_back(fmt::format("A cell of a strip shows the worst of up to {} windows.", windows_in_cell));
-  if (left_out != 0)
-    notes.push_back(fmt::format("{} strips with the fewest flags are omitted; the JSON has them.", left_out));
+  if (layout.windows_in_cell > 1)
+    notes.push_back(fmt::format("A cell of a strip shows the worst of up to {} windows.", layout.windows_in_cell));
+  if (layout.left_out != 0)
+    notes.push_back(fmt::format("{} strips with the fewest flags are omitted; the JSON has them.", layout.left_out));
   if (result.names.size() > max_boxes)
     notes.push_back(
         fmt::format("{} names with the least time are omitted; the JSON has them.", result.names.size() - max_boxes));
-  json windows = make_windows(result, layout);
-  if (windows.size() < result.windows.size())
+  if (shown < result.windows.size())
     notes.push_back(
         fmt::format("\"Windows by quantity\" shows {} of {} windows: the earliest {} flagged windows, and others at "
                     "equal distances.",
-                    windows.size(), result.windows.size(), std::min<std::uint64_t>(flagged, max_lines)));
+                    shown, result.windows.size(), std::min<std::uint64_t>(flagged, max_lines)));
+  return notes;
+}
+
+json make_findings(const variability_result& result) {
+  json findings = json::array();
+  for (const variability_finding& finding : result.findings)
+    findings.push_back({{"text", printable(finding.text)},
+                        {"kind", word_at(finding.kind)},
+                        {"group", finding.group ? json(*finding.group) : json(nullptr)}});
+  return findings;
+}
+
+json make_axes(const variability_result& result) {
+  const bool is_duration = result.settings.metric == variability_metric::duration;
+  json axes = json::array();
+  axes.push_back(json::array({is_duration ? "duration" : "median", is_duration ? "value" : "time"}));
+  for (const char* const name : {"stall", "busy", "launch gap"}) axes.push_back(json::array({name, "time"}));
+  axes.push_back(json::array({"bytes", "bytes"}));
+  return axes;
+}
+
+}  // namespace
+
+std::string to_html(const variability_result& result, const std::optional<timeline_link>& timeline) {
+  strip_layout layout;
+  json strips = make_strips(result, layout);
+  static constexpr std::array headings = {"SLOWER", "STALL", "BUSY", "GAP"};
+  std::vector<std::string> warnings;
+  if (result.is_simulated) warnings.emplace_back("simulated: made by a generator, not measured");
+  for (const std::string& remark : result.remarks) warnings.push_back(printable(remark));
+  json windows = make_windows(result, layout);
+  const std::size_t shown = windows.size();
   std::string title = result.traces.empty() ? "variability" : result.traces.front();
   title = title.substr(title.rfind('/') + 1);
   if (result.traces.size() > 1) title += fmt::format(" and {} more", result.traces.size() - 1);
@@ -249,13 +262,13 @@ std::string to_html(const variability_result& result, const std::optional<timeli
         {"by", word_at(result.settings.by)},
         {"window_ns", result.grid.width_ns},
         {"origin_ns", result.grid.origin_ns},
-        {"windows_in_cell", windows_in_cell},
+        {"windows_in_cell", layout.windows_in_cell},
         {"timeline", timeline ? json{{"file", timeline->file}, {"first_ns", timeline->first_ns}} : json(nullptr)},
         {"first_ns", layout.first_ns},
         {"strips", std::move(strips)},
         {"worst_heading", headings[static_cast<std::size_t>(result.settings.metric)]},
         {"worst", make_worst(result, layout)},
-        {"axes", std::move(axes)},
+        {"axes", make_axes(result)},
         {"windows", std::move(windows)},
         {"copies", make_copies(result)},
         {"waits", make_waits(result)},
@@ -264,9 +277,9 @@ std::string to_html(const variability_result& result, const std::optional<timeli
        {{"title", printable(title)},
         {"subject", fmt::format("{} by {}", word_at(result.settings.metric), word_at(result.settings.by))},
         {"warnings", std::move(warnings)},
-        {"findings", std::move(findings)},
+        {"findings", make_findings(result)},
         {"totals", list_totals(result)},
-        {"notes", std::move(notes)}}}};
+        {"notes", make_notes(result, layout, shown)}}}};
   return make_page(shell_of_variability, all.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 

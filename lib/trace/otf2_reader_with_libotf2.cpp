@@ -284,11 +284,17 @@ class archive_copy {
     if (code != OTF2_SUCCESS) refuse(OTF2_Error_GetDescription(code));
   }
   std::uint64_t to_ns(std::uint64_t ticks) const;
+  static void register_locations(OTF2_GlobalDefReaderCallbacks* calls);
+  static void register_metrics(OTF2_GlobalDefReaderCallbacks* calls);
+  static void register_communicators(OTF2_GlobalDefReaderCallbacks* calls);
   void read_definitions(OTF2_Reader* reader);
   void read_events(OTF2_Reader* reader);
   static void register_messages(OTF2_GlobalEvtReaderCallbacks* calls);
   static void register_transfers(OTF2_GlobalEvtReaderCallbacks* calls);
-  void name_all();
+  const OTF2_AttributeValue* find_property(OTF2_LocationGroupRef group, const char* name, OTF2_Type type) const;
+  using processes = std::map<OTF2_LocationGroupRef, std::int64_t>;
+  processes name_processes();
+  void name_threads_and_devices(const processes& named);
   const traced_communicator* find_communicator(OTF2_CommRef of);
   std::uint64_t find_rank(OTF2_Paradigm paradigm, std::uint64_t location);
   std::optional<OTF2_LocationRef> find_location(OTF2_CommRef of, std::uint32_t rank) const;
@@ -326,6 +332,82 @@ std::uint64_t archive_copy::to_ns(std::uint64_t ticks) const {
   return static_cast<std::uint64_t>(static_cast<wide>(since) * 1'000'000'000U / all_.ticks_a_second);
 }
 
+void archive_copy::register_locations(OTF2_GlobalDefReaderCallbacks* calls) {
+  OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeCallback(
+      calls, [](void* data, OTF2_SystemTreeNodeRef self, OTF2_StringRef name, OTF2_StringRef /*kind*/,
+                OTF2_SystemTreeNodeRef /*parent*/) {
+        return guard(data, [&](archive_copy& to) { to.all_.nodes[self] = name; });
+      });
+  OTF2_GlobalDefReaderCallbacks_SetLocationGroupCallback(
+      calls, [](void* data, OTF2_LocationGroupRef self, OTF2_StringRef name, OTF2_LocationGroupType type,
+                OTF2_SystemTreeNodeRef node, OTF2_LocationGroupRef creator) {
+        return guard(data, [&](archive_copy& to) { to.all_.groups[self] = {name, type, node, creator}; });
+      });
+  OTF2_GlobalDefReaderCallbacks_SetLocationCallback(
+      calls, [](void* data, OTF2_LocationRef self, OTF2_StringRef name, OTF2_LocationType type, std::uint64_t events,
+                OTF2_LocationGroupRef group) {
+        return guard(data, [&](archive_copy& to) {
+          if (to.all_.locations.size() >= max_locations) to.refuse("it has more than a million locations");
+          to.all_.locations[self] = {name, type, group, events};
+        });
+      });
+  OTF2_GlobalDefReaderCallbacks_SetLocationGroupPropertyCallback(
+      calls,
+      [](void* data, OTF2_LocationGroupRef group, OTF2_StringRef name, OTF2_Type type, OTF2_AttributeValue value) {
+        return guard(data, [&](archive_copy& to) {
+          to.all_.group_properties[{group, to.all_.text(name)}] = {type, value};
+        });
+      });
+  OTF2_GlobalDefReaderCallbacks_SetLocationPropertyCallback(
+      calls, [](void* data, OTF2_LocationRef location, OTF2_StringRef name, OTF2_Type type, OTF2_AttributeValue value) {
+        return guard(data, [&](archive_copy& to) {
+          to.all_.location_properties[{location, to.all_.text(name)}] = {type, value};
+        });
+      });
+}
+
+void archive_copy::register_metrics(OTF2_GlobalDefReaderCallbacks* calls) {
+  OTF2_GlobalDefReaderCallbacks_SetMetricMemberCallback(
+      calls, [](void* data, OTF2_MetricMemberRef self, OTF2_StringRef name, OTF2_StringRef /*description*/,
+                OTF2_MetricType /*type*/, OTF2_MetricMode /*mode*/, OTF2_Type /*value*/, OTF2_Base /*base*/,
+                std::int64_t /*exponent*/, OTF2_StringRef /*unit*/) {
+        return guard(data, [&](archive_copy& to) { to.all_.metrics[self] = name; });
+      });
+  OTF2_GlobalDefReaderCallbacks_SetMetricClassCallback(
+      calls, [](void* data, OTF2_MetricRef self, std::uint8_t count, const OTF2_MetricMemberRef* members,
+                OTF2_MetricOccurrence /*occurrence*/, OTF2_RecorderKind /*kind*/) {
+        return guard(data, [&](archive_copy& to) { to.all_.metric_classes[self].assign(members, members + count); });
+      });
+  OTF2_GlobalDefReaderCallbacks_SetMetricInstanceCallback(
+      calls, [](void* data, OTF2_MetricRef self, OTF2_MetricRef of, OTF2_LocationRef /*recorder*/,
+                OTF2_MetricScope /*scope*/, std::uint64_t /*where*/) {
+        return guard(data, [&](archive_copy& to) { to.all_.metric_instances[self] = of; });
+      });
+}
+
+void archive_copy::register_communicators(OTF2_GlobalDefReaderCallbacks* calls) {
+  OTF2_GlobalDefReaderCallbacks_SetGroupCallback(calls, [](void* data, OTF2_GroupRef self, OTF2_StringRef /*name*/,
+                                                           OTF2_GroupType type, OTF2_Paradigm paradigm,
+                                                           OTF2_GroupFlag flags, std::uint32_t count,
+                                                           const std::uint64_t* members) {
+    return guard(data, [&](archive_copy& to) {
+      std::vector<std::uint64_t> all(members, members + count);
+      if (type == OTF2_GROUP_TYPE_COMM_LOCATIONS) to.all_.locations_of[paradigm] = std::move(all);
+      else if (type == OTF2_GROUP_TYPE_COMM_GROUP || type == OTF2_GROUP_TYPE_COMM_SELF)
+        to.all_.member_groups[self] = {type, paradigm, (flags & OTF2_GROUP_FLAG_GLOBAL_MEMBERS) != 0, std::move(all)};
+    });
+  });
+  OTF2_GlobalDefReaderCallbacks_SetCommCallback(
+      calls, [](void* data, OTF2_CommRef self, OTF2_StringRef name, OTF2_GroupRef group, OTF2_CommRef /*parent*/,
+                OTF2_CommFlag /*flags*/) {
+        return guard(data, [&](archive_copy& to) { to.all_.communicators[self] = {name, group}; });
+      });
+  OTF2_GlobalDefReaderCallbacks_SetRmaWinCallback(
+      calls, [](void* data, OTF2_RmaWinRef self, OTF2_StringRef /*name*/, OTF2_CommRef of, OTF2_RmaWinFlag /*flags*/) {
+        return guard(data, [&](archive_copy& to) { to.all_.windows[self] = of; });
+      });
+}
+
 void archive_copy::read_definitions(OTF2_Reader* reader) {
   OTF2_GlobalDefReader* const from = OTF2_Reader_GetGlobalDefReader(reader);
   OTF2_GlobalDefReaderCallbacks* const calls = from != nullptr ? OTF2_GlobalDefReaderCallbacks_New() : nullptr;
@@ -349,77 +431,13 @@ void archive_copy::read_definitions(OTF2_Reader* reader) {
         return guard(
             data, [&](archive_copy& to) { to.all_.regions[self] = {name, description, role, paradigm, file, begin}; });
       });
-  OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeCallback(
-      calls, [](void* data, OTF2_SystemTreeNodeRef self, OTF2_StringRef name, OTF2_StringRef /*kind*/,
-                OTF2_SystemTreeNodeRef /*parent*/) {
-        return guard(data, [&](archive_copy& to) { to.all_.nodes[self] = name; });
-      });
-  OTF2_GlobalDefReaderCallbacks_SetLocationGroupCallback(
-      calls, [](void* data, OTF2_LocationGroupRef self, OTF2_StringRef name, OTF2_LocationGroupType type,
-                OTF2_SystemTreeNodeRef node, OTF2_LocationGroupRef creator) {
-        return guard(data, [&](archive_copy& to) { to.all_.groups[self] = {name, type, node, creator}; });
-      });
-  OTF2_GlobalDefReaderCallbacks_SetLocationCallback(
-      calls, [](void* data, OTF2_LocationRef self, OTF2_StringRef name, OTF2_LocationType type, std::uint64_t events,
-                OTF2_LocationGroupRef group) {
-        return guard(data, [&](archive_copy& to) {
-          if (to.all_.locations.size() >= max_locations) to.refuse("it has more than a million locations");
-          to.all_.locations[self] = {name, type, group, events};
-        });
-      });
-  OTF2_GlobalDefReaderCallbacks_SetMetricMemberCallback(
-      calls, [](void* data, OTF2_MetricMemberRef self, OTF2_StringRef name, OTF2_StringRef /*description*/,
-                OTF2_MetricType /*type*/, OTF2_MetricMode /*mode*/, OTF2_Type /*value*/, OTF2_Base /*base*/,
-                std::int64_t /*exponent*/, OTF2_StringRef /*unit*/) {
-        return guard(data, [&](archive_copy& to) { to.all_.metrics[self] = name; });
-      });
-  OTF2_GlobalDefReaderCallbacks_SetMetricClassCallback(
-      calls, [](void* data, OTF2_MetricRef self, std::uint8_t count, const OTF2_MetricMemberRef* members,
-                OTF2_MetricOccurrence /*occurrence*/, OTF2_RecorderKind /*kind*/) {
-        return guard(data, [&](archive_copy& to) { to.all_.metric_classes[self].assign(members, members + count); });
-      });
-  OTF2_GlobalDefReaderCallbacks_SetMetricInstanceCallback(
-      calls, [](void* data, OTF2_MetricRef self, OTF2_MetricRef of, OTF2_LocationRef /*recorder*/,
-                OTF2_MetricScope /*scope*/, std::uint64_t /*where*/) {
-        return guard(data, [&](archive_copy& to) { to.all_.metric_instances[self] = of; });
-      });
-  OTF2_GlobalDefReaderCallbacks_SetGroupCallback(calls, [](void* data, OTF2_GroupRef self, OTF2_StringRef /*name*/,
-                                                           OTF2_GroupType type, OTF2_Paradigm paradigm,
-                                                           OTF2_GroupFlag flags, std::uint32_t count,
-                                                           const std::uint64_t* members) {
-    return guard(data, [&](archive_copy& to) {
-      std::vector<std::uint64_t> all(members, members + count);
-      if (type == OTF2_GROUP_TYPE_COMM_LOCATIONS) to.all_.locations_of[paradigm] = std::move(all);
-      else if (type == OTF2_GROUP_TYPE_COMM_GROUP || type == OTF2_GROUP_TYPE_COMM_SELF)
-        to.all_.member_groups[self] = {type, paradigm, (flags & OTF2_GROUP_FLAG_GLOBAL_MEMBERS) != 0, std::move(all)};
-    });
-  });
-  OTF2_GlobalDefReaderCallbacks_SetCommCallback(
-      calls, [](void* data, OTF2_CommRef self, OTF2_StringRef name, OTF2_GroupRef group, OTF2_CommRef /*parent*/,
-                OTF2_CommFlag /*flags*/) {
-        return guard(data, [&](archive_copy& to) { to.all_.communicators[self] = {name, group}; });
-      });
-  OTF2_GlobalDefReaderCallbacks_SetRmaWinCallback(
-      calls, [](void* data, OTF2_RmaWinRef self, OTF2_StringRef /*name*/, OTF2_CommRef of, OTF2_RmaWinFlag /*flags*/) {
-        return guard(data, [&](archive_copy& to) { to.all_.windows[self] = of; });
-      });
-  OTF2_GlobalDefReaderCallbacks_SetLocationGroupPropertyCallback(
-      calls,
-      [](void* data, OTF2_LocationGroupRef group, OTF2_StringRef name, OTF2_Type type, OTF2_AttributeValue value) {
-        return guard(data, [&](archive_copy& to) {
-          to.all_.group_properties[{group, to.all_.text(name)}] = {type, value};
-        });
-      });
-  OTF2_GlobalDefReaderCallbacks_SetLocationPropertyCallback(
-      calls, [](void* data, OTF2_LocationRef location, OTF2_StringRef name, OTF2_Type type, OTF2_AttributeValue value) {
-        return guard(data, [&](archive_copy& to) {
-          to.all_.location_properties[{location, to.all_.text(name)}] = {type, value};
-        });
-      });
   OTF2_GlobalDefReaderCallbacks_SetAttributeCallback(calls, [](void* data, OTF2_AttributeRef self, OTF2_StringRef name,
                                                                OTF2_StringRef /*description*/, OTF2_Type /*type*/) {
     return guard(data, [&](archive_copy& to) { to.all_.attributes[to.all_.text(name)] = self; });
   });
+  register_locations(calls);
+  register_metrics(calls);
+  register_communicators(calls);
   OTF2_ErrorCode code = OTF2_Reader_RegisterGlobalDefCallbacks(reader, from, calls, this);
   OTF2_GlobalDefReaderCallbacks_Delete(calls);
   std::uint64_t count = 0;
@@ -428,17 +446,14 @@ void archive_copy::read_definitions(OTF2_Reader* reader) {
   if (all_.ticks_a_second == 0) refuse("it has no clock");
 }
 
-// Processes are numbered as the archive numbers them, or as we have. A device is a group of the process that uses it.
-void archive_copy::name_all() {
-  std::map<OTF2_LocationGroupRef, std::int64_t> processes;
-  std::map<OTF2_LocationGroupRef, std::uint32_t> devices;
-  std::map<std::int64_t, std::uint32_t> device_counts;
-  std::set<std::int64_t> used;
-  const auto property = [&](OTF2_LocationGroupRef group, const char* name, OTF2_Type type) {
-    const auto found = all_.group_properties.find({group, name});
-    const bool is_there = found != all_.group_properties.end() && found->second.type == type;
-    return is_there ? &found->second.value : nullptr;
-  };
+const OTF2_AttributeValue* archive_copy::find_property(OTF2_LocationGroupRef group, const char* name,
+                                                       OTF2_Type type) const {
+  const auto found = all_.group_properties.find({group, name});
+  return found != all_.group_properties.end() && found->second.type == type ? &found->second.value : nullptr;
+}
+
+// Processes are numbered as the archive numbers them, or as we have.
+archive_copy::processes archive_copy::name_processes() {
   std::map<OTF2_LocationGroupRef, std::uint32_t> ranks;
   std::uint32_t next_rank = 0;
   for (const std::uint64_t location : all_.locations_of[OTF2_PARADIGM_MPI]) {
@@ -446,17 +461,17 @@ void archive_copy::name_all() {
       ranks.try_emplace(found->second.group, next_rank);
     ++next_rank;
   }
+  processes named;
+  std::set<std::int64_t> used;
   for (const auto& [group, about] : all_.groups) {
     const bool is_device = about.type == OTF2_LOCATION_GROUP_TYPE_ACCELERATOR;
     if (is_device && all_.groups.count(about.creator) != 0) continue;
-    const OTF2_AttributeValue* const number = property(group, otf2_process_property, OTF2_TYPE_INT64);
-    traced_process made;
-    made.name = all_.text(about.name);
-    made.number = number != nullptr ? number->int64 : std::int64_t{group};
-    if (const OTF2_AttributeValue* const program = property(group, otf2_program_property, OTF2_TYPE_STRING);
-        program != nullptr)
-      made.name = all_.text(program->stringRef);
+    const OTF2_AttributeValue* const number = find_property(group, otf2_process_property, OTF2_TYPE_INT64);
+    const OTF2_AttributeValue* const program = find_property(group, otf2_program_property, OTF2_TYPE_STRING);
     const std::string name = all_.text(about.name);
+    traced_process made;
+    made.name = program != nullptr ? all_.text(program->stringRef) : name;
+    made.number = number != nullptr ? number->int64 : std::int64_t{group};
     if (const std::string_view prefix = otf2_rank_name; name.compare(0, prefix.size(), prefix) == 0) {
       std::uint32_t rank = 0;
       const char* const end = name.data() + name.size();
@@ -469,13 +484,20 @@ void archive_copy::name_all() {
         made.host = host;
     std::int64_t id = made.number >= 0 && made.number < std::int64_t{1} << 22U ? made.number : std::int64_t{group};
     while (!used.insert(id).second) ++id;
-    processes[group] = id;
+    named[group] = id;
     to_.name_process(id, made);
   }
+  return named;
+}
+
+// A device is a group of the process that uses it.
+void archive_copy::name_threads_and_devices(const processes& named) {
+  std::map<OTF2_LocationGroupRef, std::uint32_t> devices;
+  std::map<std::int64_t, std::uint32_t> device_counts;
   const auto add_device = [&](OTF2_LocationGroupRef group, std::int64_t process, const std::string& name) {
     const auto [entry, is_new] = devices.try_emplace(group);
     if (!is_new) return entry->second;
-    const OTF2_AttributeValue* const number = property(group, otf2_device_property, OTF2_TYPE_INT64);
+    const OTF2_AttributeValue* const number = find_property(group, otf2_device_property, OTF2_TYPE_INT64);
     std::uint32_t& count = device_counts[process];
     entry->second = std::min(++count, max_devices);
     const std::uint32_t physical = number != nullptr && number->int64 >= 0 && number->int64 < max_devices
@@ -489,9 +511,9 @@ void archive_copy::name_all() {
     const auto group = all_.groups.find(about.group);
     if (group == all_.groups.end()) refuse("a location has no group");
     const bool is_device = group->second.type == OTF2_LOCATION_GROUP_TYPE_ACCELERATOR;
-    const auto of = processes.find(is_device && all_.groups.count(group->second.creator) != 0 ? group->second.creator
-                                                                                              : about.group);
-    if (of == processes.end()) refuse("the group of a location has no process");
+    const auto of =
+        named.find(is_device && all_.groups.count(group->second.creator) != 0 ? group->second.creator : about.group);
+    if (of == named.end()) refuse("the group of a location has no process");
     lane& made = lanes_[location];
     made.process = of->second;
     if (is_device || about.type == OTF2_LOCATION_TYPE_ACCELERATOR_STREAM)
@@ -867,7 +889,7 @@ void archive_copy::read() {
   if (reader == nullptr) refuse("the archive is damaged or incomplete");
   check(OTF2_Reader_SetSerialCollectiveCallbacks(reader.get()));
   read_definitions(reader.get());
-  name_all();
+  name_threads_and_devices(name_processes());
   read_events(reader.get());
   for (const auto& [location, on] : lanes_) unended_ += on.open.size() + on.transfers.size();
   if (all_.realtime != OTF2_UNDEFINED_TIMESTAMP && all_.realtime < std::uint64_t{1} << 62U)

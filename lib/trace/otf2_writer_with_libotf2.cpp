@@ -277,6 +277,19 @@ class otf2_writer final : public trace_writer {
   void write_messages(location& on, const open_region& of, std::uint64_t time_ns, bool is_end);
   void write_communicators();
   void end_place();
+  // The numbers of nodes and groups, as they are written.
+  struct group_numbers {
+    std::map<std::string, OTF2_SystemTreeNodeRef> hosts;
+    std::map<std::int64_t, OTF2_LocationGroupRef> of_processes;
+    std::map<std::pair<std::int64_t, std::uint32_t>, OTF2_LocationGroupRef> of_devices;
+    OTF2_LocationGroupRef next = 0;
+  };
+  void write_metrics_and_regions();
+  OTF2_SystemTreeNodeRef find_host(group_numbers& groups, const std::string& name);
+  void write_processes(group_numbers& groups);
+  void write_devices(group_numbers& groups);
+  std::vector<std::string> name_places() const;
+  void write_locations(const group_numbers& groups);
   void write_definitions();
   OTF2_StringRef text(const std::string& of);
   void appear();
@@ -629,13 +642,8 @@ OTF2_StringRef otf2_writer::text(const std::string& of) {
   return entry->second;
 }
 
-void otf2_writer::write_definitions() {
-  definitions_ = OTF2_Archive_GetGlobalDefWriter(archive_);
-  if (definitions_ == nullptr) fail("libotf2 writes no definitions", 0);
+void otf2_writer::write_metrics_and_regions() {
   const OTF2_StringRef nothing = text("");
-  check(OTF2_GlobalDefWriter_WriteClockProperties(
-      definitions_, 1'000'000'000, 0, last_ns_,
-      utc_ns_ ? static_cast<std::uint64_t>(*utc_ns_) : OTF2_UNDEFINED_TIMESTAMP));
   for (const auto& [which, name] : otf2_attributes)
     check(OTF2_GlobalDefWriter_WriteAttribute(definitions_, which, text(name), nothing, OTF2_TYPE_UINT64));
   for (std::uint32_t at = 0; at != metrics_.all.size(); ++at) {
@@ -655,25 +663,24 @@ void otf2_writer::write_definitions() {
         is_mpi ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_USER, OTF2_REGION_FLAG_NONE,
         region.file.empty() ? OTF2_UNDEFINED_STRING : text(region.file), region.line, 0));
   }
-  std::map<std::string, OTF2_SystemTreeNodeRef> hosts;
-  std::map<std::int64_t, OTF2_LocationGroupRef> groups;
-  std::map<std::pair<std::int64_t, std::uint32_t>, OTF2_LocationGroupRef> device_groups;
-  OTF2_LocationGroupRef last_group = 0;
-  const auto find_host = [&](const std::string& name) {
-    const auto [host, is_new] = hosts.try_emplace(name, static_cast<OTF2_SystemTreeNodeRef>(hosts.size() + 1));
-    if (is_new)
-      check(OTF2_GlobalDefWriter_WriteSystemTreeNode(
-          definitions_, host->second, text(name.empty() ? otf2_unknown_host : valid_utf8(name)), text("node"), 0));
-    return host->second;
-  };
-  check(OTF2_GlobalDefWriter_WriteSystemTreeNode(definitions_, 0, text("machine"), text("machine"),
-                                                 OTF2_UNDEFINED_SYSTEM_TREE_NODE));
+}
+
+OTF2_SystemTreeNodeRef otf2_writer::find_host(group_numbers& groups, const std::string& name) {
+  const auto [host, is_new] =
+      groups.hosts.try_emplace(name, static_cast<OTF2_SystemTreeNodeRef>(groups.hosts.size() + 1));
+  if (is_new)
+    check(OTF2_GlobalDefWriter_WriteSystemTreeNode(
+        definitions_, host->second, text(name.empty() ? otf2_unknown_host : valid_utf8(name)), text("node"), 0));
+  return host->second;
+}
+
+void otf2_writer::write_processes(group_numbers& groups) {
   for (const auto& [process, about] : processes_) {
-    const OTF2_LocationGroupRef group = groups[process] = last_group++;
+    const OTF2_LocationGroupRef group = groups.of_processes[process] = groups.next++;
     // The name that Score-P gives to the process of a rank.
     const std::string name = about.rank ? fmt::format("{}{}", otf2_rank_name, *about.rank) : valid_utf8(about.name);
     check(OTF2_GlobalDefWriter_WriteLocationGroup(definitions_, group, text(name), OTF2_LOCATION_GROUP_TYPE_PROCESS,
-                                                  find_host(about.host), OTF2_UNDEFINED_LOCATION_GROUP));
+                                                  find_host(groups, about.host), OTF2_UNDEFINED_LOCATION_GROUP));
     const auto put = [&](const char* property, OTF2_Type type, OTF2_AttributeValue value) {
       check(OTF2_GlobalDefWriter_WriteLocationGroupProperty(definitions_, group, text(property), type, value));
     };
@@ -683,31 +690,42 @@ void otf2_writer::write_definitions() {
     value.int64 = about.number;
     put(otf2_process_property, OTF2_TYPE_INT64, value);
   }
-  std::map<std::pair<std::int64_t, std::uint32_t>, std::uint32_t> queues;  // by device
-  std::vector<std::string> names;
+}
+
+void otf2_writer::write_devices(group_numbers& groups) {
   for (const auto& [at, number] : place_numbers_) {
-    if (names.size() <= number) names.resize(number + 1);
-    if (!at.is_queue) {
-      const auto named = threads_.find({at.process, static_cast<std::uint32_t>(at.number)});
-      names[number] = named != threads_.end() ? valid_utf8(named->second) : fmt::format("thread {}", at.number);
-      continue;
-    }
-    const std::pair device{at.process, at.device};
-    names[number] = fmt::format("queue {}", ++queues[device]);
-    const auto [group, is_new] = device_groups.try_emplace(device, last_group);
+    if (!at.is_queue) continue;
+    const auto [group, is_new] = groups.of_devices.try_emplace({at.process, at.device}, groups.next);
     if (!is_new) continue;
-    ++last_group;
-    const auto named = devices_.find(device);
+    ++groups.next;
+    const auto named = devices_.find({at.process, at.device});
     const std::string name =
         named != devices_.end() ? valid_utf8(named->second.name) : fmt::format("device {}", at.device);
-    check(OTF2_GlobalDefWriter_WriteLocationGroup(definitions_, group->second, text(name),
-                                                  OTF2_LOCATION_GROUP_TYPE_ACCELERATOR,
-                                                  find_host(processes_[at.process].host), groups[at.process]));
+    check(OTF2_GlobalDefWriter_WriteLocationGroup(
+        definitions_, group->second, text(name), OTF2_LOCATION_GROUP_TYPE_ACCELERATOR,
+        find_host(groups, processes_[at.process].host), groups.of_processes[at.process]));
     OTF2_AttributeValue value;
     value.int64 = named != devices_.end() ? named->second.physical : at.device;
     check(OTF2_GlobalDefWriter_WriteLocationGroupProperty(definitions_, group->second, text(otf2_device_property),
                                                           OTF2_TYPE_INT64, value));
   }
+}
+
+// By the number of the place.
+std::vector<std::string> otf2_writer::name_places() const {
+  std::map<std::pair<std::int64_t, std::uint32_t>, std::uint32_t> queues;  // by device
+  std::vector<std::string> names(places_.size());
+  for (const auto& [at, number] : place_numbers_) {
+    const auto named = threads_.find({at.process, static_cast<std::uint32_t>(at.number)});
+    if (at.is_queue) names[number] = fmt::format("queue {}", ++queues[{at.process, at.device}]);
+    else if (named != threads_.end()) names[number] = valid_utf8(named->second);
+    else names[number] = fmt::format("thread {}", at.number);
+  }
+  return names;
+}
+
+void otf2_writer::write_locations(const group_numbers& groups) {
+  const std::vector<std::string> names = name_places();
   for (std::uint64_t number = 0; number != all_.size(); ++number) {
     const written_location& each = all_[number];
     const place& at = places_[each.place];
@@ -716,12 +734,27 @@ void otf2_writer::write_definitions() {
     check(OTF2_GlobalDefWriter_WriteLocation(
         definitions_, number, text(name),
         at.is_queue ? OTF2_LOCATION_TYPE_ACCELERATOR_STREAM : OTF2_LOCATION_TYPE_CPU_THREAD, each.events,
-        at.is_queue ? device_groups[{at.process, at.device}] : groups[at.process]));
+        at.is_queue ? groups.of_devices.at({at.process, at.device}) : groups.of_processes.at(at.process)));
     OTF2_AttributeValue value;
     value.uint64 = at.number;
     check(OTF2_GlobalDefWriter_WriteLocationProperty(definitions_, number, text(otf2_number_property), OTF2_TYPE_UINT64,
                                                      value));
   }
+}
+
+void otf2_writer::write_definitions() {
+  definitions_ = OTF2_Archive_GetGlobalDefWriter(archive_);
+  if (definitions_ == nullptr) fail("libotf2 writes no definitions", 0);
+  check(OTF2_GlobalDefWriter_WriteClockProperties(
+      definitions_, 1'000'000'000, 0, last_ns_,
+      utc_ns_ ? static_cast<std::uint64_t>(*utc_ns_) : OTF2_UNDEFINED_TIMESTAMP));
+  write_metrics_and_regions();
+  check(OTF2_GlobalDefWriter_WriteSystemTreeNode(definitions_, 0, text("machine"), text("machine"),
+                                                 OTF2_UNDEFINED_SYSTEM_TREE_NODE));
+  group_numbers groups;
+  write_processes(groups);
+  write_devices(groups);
+  write_locations(groups);
   write_communicators();
 }
 

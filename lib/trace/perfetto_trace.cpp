@@ -113,6 +113,22 @@ std::uint64_t clock_now(clockid_t which) {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
+// Annotations of a span.
+void put_notes(short_message& to, const traced_event& event, const traced_message* message) {
+  const auto put = [&](annotation_number number, unsigned as, auto value) {
+    char* const length = to.begin(field::annotation);
+    to.put(field::annotation_name, number);
+    to.put(as, value);
+    to.end(length);
+  };
+  if (event.bytes != 0) put(note_bytes, field::annotation_unsigned, event.bytes);
+  if (event.correlation != 0) put(note_correlation, field::annotation_unsigned, event.correlation);
+  // A rank or a tag may be 0.
+  if (message != nullptr && message->peer) put(note_peer, field::annotation_unsigned, *message->peer);
+  if (message != nullptr && message->tag) put(note_tag, field::annotation_unsigned, *message->tag);
+  if (event.site->color != 0) put(note_color, field::annotation_text, to_color_text(event.site->color));
+}
+
 }  // namespace
 
 perfetto_trace::clocks perfetto_trace::read_clocks(std::uint64_t origin_ns) {
@@ -405,35 +421,7 @@ void perfetto_trace::add_slice(track& on, const traced_event& event, const slice
   char* length = begin_event(to, slice_begin, what.begin_ns);
   if (site.kind != region_kind::region) to.put(field::event_category, static_cast<unsigned>(site.kind) + 1);
   if (what.arrow != 0) to.put_fixed(field::ending_flow, what.arrow);
-  if (has_notes) {
-    const auto note = [&](annotation_number number, std::uint64_t value) {
-      if (value == 0) return;
-      char* const note_length = to.begin(field::annotation);
-      to.put(field::annotation_name, number);
-      to.put(field::annotation_unsigned, value);
-      to.end(note_length);
-    };
-    note(note_bytes, event.bytes);
-    note(note_correlation, event.correlation);
-    // A rank or a tag may be 0.
-    const auto note_number = [&](annotation_number number, std::optional<std::uint32_t> value) {
-      if (!value) return;
-      char* const note_length = to.begin(field::annotation);
-      to.put(field::annotation_name, number);
-      to.put(field::annotation_unsigned, *value);
-      to.end(note_length);
-    };
-    if (message != nullptr) {
-      note_number(note_peer, message->peer);
-      note_number(note_tag, message->tag);
-    }
-    if (site.color != 0) {
-      char* const note_length = to.begin(field::annotation);
-      to.put(field::annotation_name, note_color);
-      to.put(field::annotation_text, to_color_text(site.color));
-      to.end(note_length);
-    }
-  }
+  if (has_notes) put_notes(to, event, message);
   to.end(length);
   to.end(packet);
   // The name is also at the end, so that times are right if a viewer orders spans of equal times in another way.

@@ -263,13 +263,12 @@ void store_reader::read_names(trace_writer& to) {
 }
 
 // Messages of MPI's calls. Older stores have none.
-void store_reader::read_messages() {
-  constexpr std::size_t max_messages = std::size_t{1} << 22U, max_ranks = std::size_t{1} << 24U;
-  if (!calls_.empty() || !in_->has_table("mpi_message") || !in_->has_table("communicator")) return;
+void store_reader::read_communicators() {
+  constexpr std::size_t max_communicators = std::size_t{1} << 22U, max_ranks = std::size_t{1} << 24U;
   sqlite_statement all = in_->prepare("SELECT id, name, ranks FROM communicator", "communicator");
   std::size_t ranks = 0;
   while (all.step()) {
-    if (communicators_.size() == max_messages) {
+    if (communicators_.size() == max_communicators) {
       ++unread_communicators_;
       continue;
     }
@@ -287,6 +286,12 @@ void store_reader::read_messages() {
       left.remove_prefix(std::min(left.size(), word.size() + 1));
     }
   }
+}
+
+void store_reader::read_messages() {
+  constexpr std::size_t max_messages = std::size_t{1} << 22U;
+  if (!calls_.empty() || !in_->has_table("mpi_message") || !in_->has_table("communicator")) return;
+  read_communicators();
   sqlite_statement rows =
       in_->prepare("SELECT call, form, communicator, peer, tag, bytes, received FROM mpi_message ORDER BY call, number",
                    "mpi_message");

@@ -53,6 +53,7 @@ class store_reader final : public trace_input {
 
  private:
   void read_names(trace_writer& to);
+  void read_communicators();
   void read_messages();
 
   std::unique_ptr<sqlite_database> in_;
