@@ -112,7 +112,7 @@ class activity_read {
   bool read_heads() noexcept {
     if (!memory_.read(address_, head_)) return false;
     head_.chunk_count = std::min(head_.chunk_count, detail::max_chunks);
-    if (head_.epoch != epoch_) return true;
+    if (!has_begun()) return true;
     const std::uint64_t sums =
         head_.sweep_buffer + offsetof(detail::sweep_memory, sums) + (head_.commits % 2) * sizeof(activity_sums);
     if (head_.sweep_buffer == 0) std::memset(static_cast<void*>(sums_.get()), 0, offsetof(activity_sums, devices));

@@ -139,6 +139,10 @@ TEST_CASE("a path is told by the name of each row and the id of the row above it
   std::swap(in.regions[0], in.regions[1]);
   CHECK(json::parse(adaptyst::to_json(in))["regions"].at(0)["path"] == json({"a", "b"}));
   check_round_trip(in);
+  std::swap(in.regions[0], in.regions[1]);
+  in.regions[1].path = {"other", "b"};
+  CHECK(json::parse(adaptyst::to_json(in))["regions"].at(1)["path"] == json({"other", "b"}));
+  check_round_trip(in);
 }
 
 TEST_CASE("names that lead nowhere are refused") {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "catch.hpp"
@@ -135,6 +136,9 @@ TEST_CASE("the innermost regions in which the threads of a program were when it 
   };
   using list = std::vector<std::vector<std::uint64_t>>;
   CHECK(found() == list{{21, 2, 1400}});
+  std::swap(in.rows[0].rows[1].open_since, in.rows[1].rows[1].open_since);
+  CHECK(found() == list{{21, 2, 1400}});
+  std::swap(in.rows[0].rows[1].open_since, in.rows[1].rows[1].open_since);
   in.threads[1]->epoch = 2;  // it has not met this collector
   CHECK(found() == list{{21, 1, 1500}});
   in.threads[1]->epoch = 3;
@@ -163,10 +167,12 @@ TEST_CASE("markers and how often they ran; one with others inside its own says s
     CHECK(solve.step == 5);
     CHECK(solve.step_at == as_address(in.steps[1]));
     CHECK_FALSE(solve.has_nested);
+    CHECK_FALSE(solve.holds_others);
     CHECK(counts.all().at(as_address(in.sites[2])).kind == ADAPTYST_SITE_WAIT);
     const adaptyst::lib::site_count& main = counts.all().at(as_address(in.sites[0]));
     CHECK(main.events == 1);
     CHECK(main.has_nested);
+    CHECK(main.holds_others);  // a wait
   }
   in.threads[0]->epoch = 2;  // of an earlier collector
   counts.poll(in.state());

@@ -1,6 +1,8 @@
 // Profiles add up in any order and grouping to the same result.
 #include <adaptyst/profile.hpp>
 
+#include <utility>
+
 #include "catch.hpp"
 #include "samples.hpp"
 #include "sanitized.hpp"
@@ -40,6 +42,17 @@ std::uint64_t sum_totals(const profile& in, adaptyst::device_kind kind, std::uin
 }
 
 }  // namespace
+
+TEST_CASE("the date of a profile is the start of its first process") {
+  profile made;
+  CHECK_FALSE(made.date().has_value());
+  made.processes.resize(3);  // the start of the last is unknown
+  made.processes[0].started = "2026-02-01T12:00:00Z";
+  made.processes[1].started = "2026-01-31T12:00:00Z";
+  CHECK(made.date() == "2026-01-31T12:00:00Z");
+  std::swap(made.processes[0], made.processes[1]);
+  CHECK(made.date() == "2026-01-31T12:00:00Z");
+}
 
 TEST_CASE("merge is commutative") {
   for (std::uint64_t seed = 0; seed != random_rounds<std::uint64_t>(300); ++seed) {

@@ -16,18 +16,25 @@ using adaptyst::lib::is_running;
 using adaptyst::lib::read_stat;
 
 TEST_CASE("a process, its parent and its start, whatever its name") {
-  int gate[2];
+  int gate[2], is_named[2];
   REQUIRE(pipe(gate) == 0);
+  REQUIRE(pipe(is_named) == 0);
   timespec now{};
   clock_gettime(CLOCK_BOOTTIME, &now);
   const pid_t child = fork();
   if (child == 0) {
     char byte;
     prctl(PR_SET_NAME, "a) R 1 2 (b\n");
+    close(is_named[0]);
+    close(is_named[1]);
     close(gate[1]);
     _exit(read(gate[0], &byte, 1) == 0 ? 0 : 1);
   }
   close(gate[0]);
+  close(is_named[1]);
+  char none;
+  CHECK(read(is_named[0], &none, 1) == 0);
+  close(is_named[0]);
   const auto found = read_stat(child);
   REQUIRE(found);
   CHECK(found->parent == getpid());
