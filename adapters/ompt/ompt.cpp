@@ -55,8 +55,10 @@ void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel,
   parallel->ptr = nullptr;
   of_thread& here = self();
   const unsigned at = here.depth++;
-  if (at < of_thread::max_teams) here.teams[at].forget();
-  if (!is_enabled()) return;
+  if (!is_enabled()) {
+    if (at < of_thread::max_teams) here.teams[at].forget();
+    return;
+  }
   const bool is_league = (static_cast<unsigned>(flags) & ompt_parallel_league) != 0;
   callback_region begun =
       callback_region::begin(find_name(is_league ? construct::teams : construct::parallel, code), place);

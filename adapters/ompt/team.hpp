@@ -34,7 +34,7 @@ struct team {
     in_barriers_ns.store(0, std::memory_order_relaxed);
   }
 
-  // The next construct at this depth is not observed.
+  // The construct at this depth is not observed.
   void forget() noexcept {
     region = {};
     where = {};
