@@ -175,6 +175,31 @@ TEST_CASE("an end with the data of another thread's construct ends the construct
     CHECK(region.count == (region.path.back() == "thread" ? 1 : 2));
 }
 
+TEST_CASE("a construct that begins unobserved ends nothing that is observed") {
+  begin(5);
+  const auto parallel_begin = callback<ompt_callback_parallel_begin_t>(ompt_callback_parallel_begin);
+  const auto parallel_end = callback<ompt_callback_parallel_end_t>(ompt_callback_parallel_end);
+  const auto implicit_task = callback<ompt_callback_implicit_task_t>(ompt_callback_implicit_task);
+  ompt_data_t data{};
+  ompt_data_t task{};
+  adaptyst::collector earlier(support::options());
+  parallel_begin(nullptr, nullptr, &data, 1, 0, nullptr);
+  implicit_task(ompt_scope_begin, &data, &task, 1, 0, ompt_task_implicit);
+  implicit_task(ompt_scope_end, nullptr, &task, 1, 0, ompt_task_implicit);
+  parallel_end(&data, nullptr, 0, nullptr);
+  CHECK(earlier.stop().regions.size() == 2);
+
+  parallel_begin(nullptr, nullptr, &data, 1, 0, nullptr);
+  adaptyst::collector collector(support::options());
+  implicit_task(ompt_scope_begin, &data, &task, 1, 0, ompt_task_implicit);
+  implicit_task(ompt_scope_end, nullptr, &task, 1, 0, ompt_task_implicit);
+  parallel_end(&data, nullptr, 0, nullptr);
+  const adaptyst::profile profile = collector.stop();
+  support::check_identity(profile);
+  CHECK(profile.accounting.unmatched == 0);
+  CHECK(profile.regions.empty());
+}
+
 TEST_CASE("kinds of a later OpenMP keep their events, under names that claim nothing") {
   begin(5);
   adaptyst::collector collector(support::options());
