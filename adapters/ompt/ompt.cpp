@@ -67,11 +67,12 @@ void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel,
   parallel->ptr = &here.teams[at];
 }
 
-// The thread that encountered a construct ends its innermost one. LLVM frees the data of the parallel region before this
-// call: another thread's construct may have them already.
+// The thread that encountered a construct ends its innermost one: constructs of a thread are nested. LLVM frees the data
+// of the parallel region before this call, and another thread's construct may have them already.
 void on_parallel_end(ompt_data_t*, ompt_data_t*, int, const void*) {
   of_thread& here = self();
-  if (here.depth == 0 || --here.depth >= of_thread::max_teams) return;
+  if (here.depth == 0) return callback_region::count_unmatched_end();
+  if (--here.depth >= of_thread::max_teams) return;
   team& ended = here.teams[here.depth];
   if (ended.where) {
     ADAPTYST_METRIC("threads", ended.threads.load(std::memory_order_relaxed));

@@ -139,7 +139,7 @@ TEST_CASE("ends that do not fit are counted, and harm no other") {
   CHECK(profile.accounting.open == 0);
   CHECK(support::lost(profile, adaptyst::loss_reason::no_times) == 1 + 20 - 8);  // the inner; what is more than 8 deep
   CHECK(support::lost(profile, adaptyst::loss_reason::unmatched) == 20 - 16);    // parallel regions
-  CHECK(profile.accounting.unmatched == 20 - 16 + 1);                            // and the end of a loop
+  CHECK(profile.accounting.unmatched == 20 - 16 + 2);  // and the ends of a loop and of a parallel region
   CHECK(support::find(profile, {"copy from device"}).count == 8);
 }
 
