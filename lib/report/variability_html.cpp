@@ -197,7 +197,7 @@ json make_waits(const variability_result& result) {
   return made;
 }
 
-// `shown`: windows of "Windows by quantity".
+// `shown`: number of windows in "Windows by quantity".
 std::vector<std::string> make_notes(const variability_result& result, const strip_layout& layout, std::size_t shown) {
   std::vector<std::string> notes;
   std::uint64_t flagged = 0;

@@ -277,7 +277,7 @@ class otf2_writer final : public trace_writer {
   void write_messages(location& on, const open_region& of, std::uint64_t time_ns, bool is_end);
   void write_communicators();
   void end_place();
-  // The numbers of nodes and groups, as they are written.
+  // Numbers of the written nodes and groups.
   struct group_numbers {
     std::map<std::string, OTF2_SystemTreeNodeRef> hosts;
     std::map<std::int64_t, OTF2_LocationGroupRef> of_processes;

@@ -113,7 +113,7 @@ std::uint64_t clock_now(clockid_t which) {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-// Annotations of a span.
+// Annotations of a span, at most 73 bytes: the length of an event has one byte (add_slice).
 void put_notes(short_message& to, const traced_event& event, const traced_message* message) {
   const auto put = [&](annotation_number number, unsigned as, auto value) {
     char* const length = to.begin(field::annotation);

@@ -262,7 +262,7 @@ void store_reader::read_names(trace_writer& to) {
   devices_.name(to);
 }
 
-// Messages of MPI's calls. Older stores have none.
+// The store has the table.
 void store_reader::read_communicators() {
   constexpr std::size_t max_communicators = std::size_t{1} << 22U, max_ranks = std::size_t{1} << 24U;
   sqlite_statement all = in_->prepare("SELECT id, name, ranks FROM communicator", "communicator");
@@ -288,6 +288,7 @@ void store_reader::read_communicators() {
   }
 }
 
+// Messages of MPI's calls. Older stores have none.
 void store_reader::read_messages() {
   constexpr std::size_t max_messages = std::size_t{1} << 22U;
   if (!calls_.empty() || !in_->has_table("mpi_message") || !in_->has_table("communicator")) return;
