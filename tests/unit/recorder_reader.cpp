@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "catch.hpp"
@@ -21,6 +23,8 @@
 namespace {
 
 namespace detail = adaptyst::detail;
+
+constexpr std::uint64_t chunk = 0x30000;
 
 // A few pieces of memory, and nothing else.
 class made_memory final : public adaptyst::lib::memory {
@@ -34,6 +38,7 @@ class made_memory final : public adaptyst::lib::memory {
     const std::uint64_t offset = address - piece->first;
     if (offset > piece->second.size() || bytes > piece->second.size() - offset) return false;
     std::memcpy(buffer, piece->second.data() + offset, bytes);
+    if (address == chunk && write_after_rows) std::exchange(write_after_rows, nullptr)();
     return true;
   }
   std::string text(std::uint64_t address, std::size_t max_bytes) const override {
@@ -53,13 +58,14 @@ class made_memory final : public adaptyst::lib::memory {
   }
   std::map<std::uint64_t, std::vector<unsigned char>>& pieces() { return pieces_; }
 
+  mutable std::function<void()> write_after_rows;  // is called once, when rows have been read
+
  private:
   std::map<std::uint64_t, std::vector<unsigned char>> pieces_;
 };
 
 constexpr std::uint64_t state = 0x10000;
 constexpr std::uint64_t recorder = 0x20000;
-constexpr std::uint64_t chunk = 0x30000;
 constexpr std::uint64_t histogram = 0x50000;
 constexpr std::uint64_t path = 0x60000;
 constexpr std::uint64_t site = 0x61000;
@@ -167,6 +173,25 @@ TEST_CASE("a writer that never finishes does not hold up the reader") {
   head.sequence = 9;
   made.put(recorder, head);
   CHECK(read(made).rows.at(77).count == 3);
+}
+
+TEST_CASE("a row that changes while it is read is read again") {
+  made_memory made = honest();
+  auto rows = detail::row_chunk{};
+  REQUIRE(made.read(chunk, &rows, sizeof rows));
+  rows.rows[0].count = 4;
+  made.put(chunk, rows);
+  made.write_after_rows = [&made, rows]() mutable {
+    rows.rows[0].total_ns = 45;
+    made.put(chunk, rows);
+    auto head = detail::recorder_head{};
+    made.read(recorder, head);
+    head.sequence += 2;
+    made.put(recorder, head);
+  };
+  const adaptyst::lib::measurements found = read(made);
+  CHECK(found.rows.at(77).count == 4);
+  CHECK(found.rows.at(77).total_ns == 45);
 }
 
 TEST_CASE("what cannot be read in time is lost, and said to be") {
