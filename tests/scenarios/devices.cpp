@@ -1,6 +1,7 @@
 // What is told of devices: offloads, operations, waits and clocks, and what becomes of them in the profile.
 #include <adaptyst/adapter/device_clock.hpp>
 #include <adaptyst/detail/clock.hpp>
+#include <adaptyst/detail/recorder.hpp>
 #include <adaptyst/offload.hpp>
 #include <adaptyst/operation.hpp>
 #include <adaptyst/payload.hpp>
@@ -186,6 +187,34 @@ TEST_CASE("a forked child that looks at itself has a device activity buffer of i
   support::check_account(profile);
   CHECK(usage(profile, "test GPU").operations == 1001);
   CHECK(*usage(profile, "test GPU").work_ns == 10'005);
+}
+
+TEST_CASE("the child of a thread with device activity writes nothing where that was") {
+  namespace detail = adaptyst::detail;
+  adaptyst::collector collector(support::options());
+  const auto run = [] {
+    adaptyst::operation submitted = adaptyst::submit("in both", gpu, 0, adaptyst::operation_kind::kernel);
+    const std::uint64_t now = adaptyst::now_ns();
+    submitted.complete(now, now + 10);
+  };
+  run();
+  std::vector<const detail::activity_block*> filling;
+  const detail::device_activity_buffer& activity = detail::get_process(adaptyst_object_v5)->store->activity;
+  for (std::uint32_t number = 0; number != activity.block_count(); ++number)
+    if (const auto* const head = activity.block(number).head; detail::load(head->count) != 0) filling.push_back(head);
+  CHECK_FALSE(filling.empty());
+  const pid_t child = fork();
+  if (child == 0) {
+    const adaptyst::collector own("report=none,engine=inline");
+    run();
+    bool is_unchanged = true;
+    for (const detail::activity_block* block : filling) is_unchanged = is_unchanged && detail::load(block->state) == 0;
+    _exit(is_unchanged ? 0 : 1);
+  }
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
 }
 
 TEST_CASE("what a thread had told when it ended counts, and what it left open another may complete") {
