@@ -280,7 +280,7 @@ def announce_to(observer, seconds):
 def case_announced():
     """A program that announces itself, and that the observer has not started, is sampled too."""
     observer = start("sleep", 60)
-    cpu_us = announce_to(observer, 1.2)
+    cpu_us = announce_to(observer, 2)  # a busy observer took 0.13 s until it sampled
     observer.communicate(timeout=60)
     stacks = lines()
     hot = weight_of(stacks, "computes", "inner(double)")
