@@ -262,7 +262,7 @@ void store_reader::read_names(trace_writer& to) {
   devices_.name(to);
 }
 
-// The store has the table.
+// Call it only if the store has the table `communicator`.
 void store_reader::read_communicators() {
   constexpr std::size_t max_communicators = std::size_t{1} << 22U, max_ranks = std::size_t{1} << 24U;
   sqlite_statement all = in_->prepare("SELECT id, name, ranks FROM communicator", "communicator");

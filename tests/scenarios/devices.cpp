@@ -189,7 +189,7 @@ TEST_CASE("a forked child that looks at itself has a device activity buffer of i
   CHECK(*usage(profile, "test GPU").work_ns == 10'005);
 }
 
-TEST_CASE("the child of a thread with device activity writes nothing where that was") {
+TEST_CASE("a forked child writes nothing where the device activity of its parent was") {
   namespace detail = adaptyst::detail;
   adaptyst::collector collector(support::options());
   const auto run = [] {
@@ -198,17 +198,17 @@ TEST_CASE("the child of a thread with device activity writes nothing where that 
     submitted.complete(now, now + 10);
   };
   run();
-  std::vector<const detail::activity_block*> filling;
+  std::vector<const detail::activity_block*> used;
   const detail::device_activity_buffer& activity = detail::get_process(adaptyst_object_v5)->store->activity;
   for (std::uint32_t number = 0; number != activity.block_count(); ++number)
-    if (const auto* const head = activity.block(number).head; detail::load(head->count) != 0) filling.push_back(head);
-  CHECK_FALSE(filling.empty());
+    if (const auto* const head = activity.block(number).head; detail::load(head->count) != 0) used.push_back(head);
+  CHECK_FALSE(used.empty());
   const pid_t child = fork();
   if (child == 0) {
     const adaptyst::collector own("report=none,engine=inline");
     run();
     bool is_unchanged = true;
-    for (const detail::activity_block* block : filling) is_unchanged = is_unchanged && detail::load(block->state) == 0;
+    for (const detail::activity_block* block : used) is_unchanged = is_unchanged && detail::load(block->state) == 0;
     _exit(is_unchanged ? 0 : 1);
   }
   int status = -1;
