@@ -22,14 +22,13 @@ class fitted_clock {
  public:
   static constexpr uint64_t min_span_ns = 200'000;    // a shorter span gives no useful slope
   static constexpr uint64_t max_gap_ns = 10'000'000;  // between sync points
-  // A bracket is wider than a clock reading, about 30 us.
-  static constexpr uint64_t min_device_gap_ns = 4'000'000;
 
-  // A command was enqueued between two readings of the host; `queued_ns` is the device's time. `is_point`: use it as a
-  // sync point if the clock is not a host clock.
+  // A command was enqueued between two readings of the host; `queued_ns` is the device's time. If the clock is not a
+  // host clock and the readings are less than `max_width_ns` apart, and less than useful_width_ns(), this is a sync
+  // point.
   template <class = void>
   void bracket(const host_times& before, const host_times& after, uint64_t queued_ns, uint64_t resolution_ns,
-               bool is_point) noexcept {
+               uint64_t max_width_ns) noexcept {
     for (unsigned at = 0; at != host_times::clocks; ++at)
       if (queued_ns + resolution_ns < before.of[at] || queued_ns > after.of[at] + resolution_ns)
         fitting_ &= ~(1U << at);
@@ -44,20 +43,35 @@ class fitted_clock {
       keep_synchronised(after.of[0]);
     }
     const uint64_t width_ns = after.of[0] - before.of[0];
-    if (width_ns < narrowest_ns_) narrowest_ns_ = width_ns;
-    const bool is_narrow = width_ns <= 2 * narrowest_ns_ + 20'000;  // the thread was not preempted in between
-    const bool is_time = last_ns_ == 0 || before.of[0] - last_ns_ > min_device_gap_ns;
-    if (fits == clock_id::device && is_point && is_narrow && is_time) set_point(queued_ns, before.of[0] + width_ns / 2);
+    if (fits != clock_id::device || width_ns >= max_width_ns || width_ns >= useful_width_ns(before.of[0])) return;
+    set_point(queued_ns, before.of[0] + width_ns / 2);
+    last_width_ns_ = width_ns;
+  }
+
+  // Largest width of a bracket that improves the clock at `now_ns`. A sync point may be wrong by half of its width. The
+  // errors of two neighbours must be less than 0.5 % of the time between them, since 1 % appears as a jump. From several
+  // points, times can also be extrapolated. The width grows with time: on a busy host no bracket may be narrow.
+  uint64_t useful_width_ns(uint64_t now_ns) const noexcept {
+    if (last_ns_ == 0) return ~uint64_t{0};
+    const uint64_t gap_ns = now_ns > last_ns_ ? now_ns - last_ns_ : 0;
+    if (gap_ns / 100 <= last_width_ns_) return 0;
+    const uint64_t width_ns = gap_ns / 100 - last_width_ns_;
+    return clock_.sync_points() < 2 || width_ns < gap_ns / 2000 ? width_ns : gap_ns / 2000;
   }
 
   // True if a later bracket may exclude a clock: clocks that agree today may drift.
   bool is_ambiguous() const noexcept { return (fitting_ & (fitting_ - 1)) != 0; }
   // True if times can be converted.
   bool is_ready() const noexcept { return clock_.id() == clock_id::monotonic || clock_.sync_points() >= 2; }
+  // The host's time of the last sync point, and its width if it is a bracket; 0 without one.
+  uint64_t last_point_ns() const noexcept { return last_ns_; }
+  uint64_t last_width_ns() const noexcept { return last_width_ns_; }
   bool is_host_clock() const noexcept { return clock_.id() != clock_id::unknown && clock_.id() != clock_id::device; }
 
-  // For a clock that is not a host clock: at the device's `device_ns` it was `host_ns`.
+  // For a clock that is not a host clock: at the device's `device_ns` it was `host_ns`. Points that come too late are
+  // ignored.
   void set_point(uint64_t device_ns, uint64_t host_ns) noexcept {
+    if (host_ns <= last_ns_) return;
     clock_.synchronise(device_ns, host_ns);
     note_point(host_ns);
   }
@@ -87,7 +101,7 @@ class fitted_clock {
   unsigned fitting_ = (1U << host_times::clocks) - 1;
   uint64_t first_ns_ = 0;
   uint64_t last_ns_ = 0;
-  uint64_t narrowest_ns_ = ~uint64_t{0} / 4;
+  uint64_t last_width_ns_ = 0;
   device_clock clock_{clock_id::unknown};
 };
 

@@ -75,9 +75,11 @@ template <class = void>
 bool convert(device_state& on, uint64_t epoch, converted_times& times) noexcept {
   const std::lock_guard<std::mutex> alone(on.lock);
   const device_clock& clock = on.clock.clock();
-  if (on.clock.keep_synchronised(monotonic_ns()) || on.reported_epoch != epoch) {
+  on.clock.keep_synchronised(monotonic_ns());
+  if (on.reported_epoch != epoch || on.reported_point_ns != on.clock.last_point_ns()) {
     report_clock(on.named, clock);
     on.reported_epoch = epoch;
+    on.reported_point_ns = on.clock.last_point_ns();
   }
   constexpr uint64_t reading_ns = 100;
   times.off_by_ns = clock.residual_ns() + on.resolution_ns + reading_ns;

@@ -93,6 +93,7 @@ struct device_state {
   std::mutex lock;                                   // for the members below; no call under it waits for the device
   fitted_clock clock;
   uint64_t reported_epoch = 0;
+  uint64_t reported_point_ns = 0;
   device_state* next = nullptr;
 };
 
@@ -114,15 +115,18 @@ device_state* find_device(cl_device_id id) noexcept {
   return made;
 }
 
+constexpr uint64_t any_width = ~uint64_t{0};
+
 // A marker in a separate queue, between readings of the host's clocks.
 struct bracket {
   device_state* of;
+  uint64_t max_width_ns;  // of a sync point; 0: never one
   host_times before, after;
   cl_event marker;
 };
 
 template <class = void>
-bool enqueue_bracketed(device_state& on, cl_context in, bracket& made) noexcept {
+bool enqueue_bracketed(device_state& on, cl_context in, uint64_t max_width_ns, bracket& made) noexcept {
   cl_int status = CL_SUCCESS;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // OpenCL 2.0 replaced it; all implementations still have it
@@ -130,6 +134,7 @@ bool enqueue_bracketed(device_state& on, cl_context in, bracket& made) noexcept 
 #pragma GCC diagnostic pop
   if (queue == nullptr || status != CL_SUCCESS) return false;
   made.of = &on;
+  made.max_width_ns = max_width_ns;
   made.before = read_host_times();
   status = clEnqueueMarkerWithWaitList(queue, 0, nullptr, &made.marker);
   made.after = read_host_times();
@@ -139,27 +144,27 @@ bool enqueue_bracketed(device_state& on, cl_context in, bracket& made) noexcept 
 }
 
 template <class = void>
-void evaluate(const bracket& done, bool is_point) noexcept {
+void evaluate(const bracket& done) noexcept {
   const uint64_t queued_ns = profiling_time(done.marker, CL_PROFILING_COMMAND_QUEUED);
   clReleaseEvent(done.marker);
   if (queued_ns == 0) return;
   const std::lock_guard<std::mutex> alone(done.of->lock);
-  done.of->clock.bracket(done.before, done.after, queued_ns, done.of->resolution_ns, is_point);
+  done.of->clock.bracket(done.before, done.after, queued_ns, done.of->resolution_ns, done.max_width_ns);
 }
 
 template <class = void>
 void CL_CALLBACK evaluate_later(cl_event, cl_int, void* made) noexcept {
   bracket* const done = static_cast<bracket*>(made);
-  evaluate(*done, done->of->timer == nullptr);
+  evaluate(*done);
   delete done;
 }
 
 template <class = void>
-void evaluate_now(device_state& on, cl_context in, bool is_point) noexcept {
+void evaluate_now(device_state& on, cl_context in, uint64_t max_width_ns) noexcept {
   bracket made{};
-  if (!enqueue_bracketed(on, in, made)) return;
+  if (!enqueue_bracketed(on, in, max_width_ns, made)) return;
   clWaitForEvents(1, &made.marker);
-  evaluate(made, is_point);
+  evaluate(made);
 }
 
 template <class = void>
@@ -184,13 +189,13 @@ bool read_timer(device_state& on) noexcept {
   return true;
 }
 
-// A sync point of a clock that is not a host clock; few attempts fail.
+// A sync point of a clock that is not a host clock, from a narrow bracket if there is one in a few attempts.
 template <class = void>
 void take_point(device_state& on, cl_context in) noexcept {
   if (read_timer(on)) return;
-  const unsigned before = on.clock.clock().sync_points();
-  for (unsigned attempt = 0; attempt != 10 && on.clock.clock().sync_points() == before; ++attempt)
-    evaluate_now(on, in, true);
+  const uint64_t before_ns = on.clock.last_point_ns();
+  for (unsigned attempt = 0; attempt != 10 && on.clock.last_point_ns() == before_ns; ++attempt)
+    evaluate_now(on, in, attempt < 8 ? uint64_t{40'000} << (attempt / 2) : any_width);
 }
 
 // Checks the clock again if due, without waiting for the device.
@@ -206,7 +211,7 @@ void read_device_clock(device_state& on, cl_command_queue like, uint64_t now_ns)
   if (!of_host && read_timer(on)) return;
   bracket* const made = new (std::nothrow) bracket{};
   const cl_context in = get_info<cl_context>(clGetCommandQueueInfo, like, CL_QUEUE_CONTEXT, nullptr);
-  if (made == nullptr || !enqueue_bracketed(on, in, *made)) return delete made;
+  if (made == nullptr || !enqueue_bracketed(on, in, on.timer == nullptr ? any_width : 0, *made)) return delete made;
   if (clSetEventCallback(made->marker, CL_COMPLETE, &evaluate_later<>, made) == CL_SUCCESS) return;
   clReleaseEvent(made->marker);
   delete made;
@@ -225,16 +230,21 @@ void find_clock(device_state& on, cl_command_queue like) noexcept {
   if (on.has_clock.load(std::memory_order_relaxed)) return;
   const cl_context in = get_info<cl_context>(clGetCommandQueueInfo, like, CL_QUEUE_CONTEXT, nullptr);
   on.timer = find_timer(on.id);
-  for (unsigned attempt = 0; attempt != 3; ++attempt) evaluate_now(on, in, false);
+  for (unsigned attempt = 0; attempt != 3; ++attempt) evaluate_now(on, in, 0);
   if (on.clock.is_host_clock()) {
     while (!is_ready(on)) {  // until two points are far enough from each other
     }
   } else {
-    // A distance that is sufficient for an error of a few us each.
-    constexpr timespec pause{0, 10'000'000};
     take_point(on, in);
-    nanosleep(&pause, nullptr);
-    take_point(on, in);
+    for (unsigned attempt = 0; attempt != 3 && !on.clock.is_ready(); ++attempt) {
+      // Enough for another bracket of the same width.
+      const uint64_t wide_ns = 250 * on.clock.last_width_ns();
+      const timespec pause{0, wide_ns < 10'000'000   ? 10'000'000
+                              : wide_ns > 50'000'000 ? 50'000'000
+                                                     : static_cast<long>(wide_ns)};
+      nanosleep(&pause, nullptr);
+      take_point(on, in);
+    }
   }
   on.next_read_ns.store(monotonic_ns() + 100'000'000, std::memory_order_relaxed);
   on.has_clock.store(true, std::memory_order_release);

@@ -15,9 +15,11 @@ host_times read_clocks(std::uint64_t monotonic_ns) {
 }
 
 constexpr std::uint64_t begin = 100'000'000'000;
+constexpr std::uint64_t any = ~std::uint64_t{0};
 
-void add_bracket(fitted_clock& with, std::uint64_t monotonic_ns, std::uint64_t queued_ns, bool is_point = true) {
-  with.bracket(read_clocks(monotonic_ns), read_clocks(monotonic_ns + 20'000), queued_ns, 1, is_point);
+void add_bracket(fitted_clock& with, std::uint64_t monotonic_ns, std::uint64_t queued_ns,
+                 std::uint64_t max_width_ns = any) {
+  with.bracket(read_clocks(monotonic_ns), read_clocks(monotonic_ns + 20'000), queued_ns, 1, max_width_ns);
 }
 
 }  // namespace
@@ -36,9 +38,9 @@ TEST_CASE("the clock that was read around a command is the device's") {
 
 TEST_CASE("a time just outside of the readings is another clock's, within the timer's resolution it is not") {
   fitted_clock found;
-  found.bracket(read_clocks(begin), read_clocks(begin + 20'000), begin - 80, 80, true);
+  found.bracket(read_clocks(begin), read_clocks(begin + 20'000), begin - 80, 80, any);
   CHECK(found.clock().id() == clock_id::monotonic);
-  found.bracket(read_clocks(begin), read_clocks(begin + 20'000), begin - 81, 80, true);
+  found.bracket(read_clocks(begin), read_clocks(begin + 20'000), begin - 81, 80, any);
   CHECK(found.clock().id() == clock_id::device);
 }
 
@@ -46,7 +48,7 @@ TEST_CASE("clocks that agree at first are distinguished later") {
   fitted_clock found;
   host_times same = {{begin, begin, 0, begin}};
   host_times after = {{begin + 20'000, begin + 20'000, 1, begin + 20'000}};
-  found.bracket(same, after, begin + 10'000, 1, true);
+  found.bracket(same, after, begin + 10'000, 1, 0);
   CHECK(found.clock().id() == clock_id::monotonic);
   CHECK(found.is_ambiguous());
   // A minute later, MONOTONIC_RAW has lost a millisecond.
@@ -56,7 +58,7 @@ TEST_CASE("clocks that agree at first are distinguished later") {
     for (std::uint64_t& time : times->of) time += minute;
     times->of[1] -= lost;
   }
-  found.bracket(same, after, begin + minute - lost + 10'000, 1, true);
+  found.bracket(same, after, begin + minute - lost + 10'000, 1, 0);
   CHECK(found.clock().id() == clock_id::monotonic_raw);
   CHECK_FALSE(found.is_ambiguous());
 }
@@ -68,7 +70,7 @@ TEST_CASE("a clock that is none of the host's is known by where its commands wer
   CHECK(found.clock().id() == clock_id::device);
   std::uint64_t converted = 0;
   CHECK_FALSE(found.clock().to_monotonic(begin + ahead, converted));          // one point is none
-  add_bracket(found, begin + 1'000'000, begin + 1'000'000 + ahead + 19'000);  // too near to say how fast it runs
+  add_bracket(found, begin + 3'900'000, begin + 3'900'000 + ahead + 19'000);  // too near to say how fast it runs
   CHECK(found.clock().sync_points() == 1);
   add_bracket(found, begin + 10'000'000, begin + 10'000'000 + ahead + 10'000);
   CHECK(found.clock().sync_points() == 2);
@@ -76,20 +78,52 @@ TEST_CASE("a clock that is none of the host's is known by where its commands wer
   CHECK(converted == begin + 5'000'000);
 }
 
-TEST_CASE("a bracket in which the thread was put aside is no sync point") {
+TEST_CASE("a bracket in which the thread was put aside is no sync point, nor one that is wider than was asked for") {
   fitted_clock found;
   constexpr std::uint64_t ahead = 210'000'000'000;
   add_bracket(found, begin, begin + ahead + 10'000);
-  found.bracket(read_clocks(begin + 10'000'000), read_clocks(begin + 14'000'000), begin + 10'000'000 + ahead, 1, true);
+  found.bracket(read_clocks(begin + 10'000'000), read_clocks(begin + 14'000'000), begin + 10'000'000 + ahead, 1, any);
   CHECK(found.clock().sync_points() == 1);
-  add_bracket(found, begin + 20'000'000, begin + 20'000'000 + ahead + 10'000);
+  add_bracket(found, begin + 20'000'000, begin + 20'000'000 + ahead + 10'000, 20'000);
+  CHECK(found.clock().sync_points() == 1);
+  add_bracket(found, begin + 20'000'000, begin + 20'000'000 + ahead + 10'000, 20'001);
   CHECK(found.clock().sync_points() == 2);
+  CHECK(found.clock().jumps() == 0);
+}
+
+TEST_CASE("on a busy host brackets may be wider the longer none was narrow, and never look like a jump") {
+  fitted_clock found;
+  constexpr std::uint64_t ahead = 210'000'000'000;
+  const auto has_new_point = [&](std::uint64_t at_ns, std::uint64_t width_ns, std::uint64_t queued_after_ns) {
+    const unsigned before = found.clock().sync_points();
+    found.bracket(read_clocks(begin + at_ns), read_clocks(begin + at_ns + width_ns),
+                  begin + ahead + at_ns + queued_after_ns, 1, any);
+    return found.clock().sync_points() == before + 1;
+  };
+  CHECK(has_new_point(0, 300'000, 0));  // the first may be as wide as it is
+  CHECK_FALSE(has_new_point(59'000'000, 300'000, 300'000));
+  CHECK(has_new_point(61'000'000, 300'000, 300'000));
+  CHECK_FALSE(has_new_point(160'000'000, 50'000, 25'000));
+  CHECK(has_new_point(162'000'000, 50'000, 25'000));  // a 2000th of the time since the last
+  CHECK(has_new_point(5'163'000'000, 2'500'000, 2'500'000));
+  CHECK_FALSE(has_new_point(5'263'000'000, 20'000, 0));  // it would differ by more than 1 %
+  CHECK(has_new_point(5'463'000'000, 20'000, 0));
+  CHECK(found.clock().jumps() == 0);
+}
+
+TEST_CASE("a bracket or a reading that is older than the last sync point is none") {
+  fitted_clock found;
+  constexpr std::uint64_t ahead = 210'000'000'000;
+  add_bracket(found, begin, begin + ahead + 10'000);
+  add_bracket(found, begin - 10'000'000, begin - 10'000'000 + ahead + 10'000);
+  found.set_point(begin - 10'000'000 + ahead, begin - 10'000'000);
+  CHECK(found.clock().sync_points() == 1);
   CHECK(found.clock().jumps() == 0);
 }
 
 TEST_CASE("where the device's clock can be read, brackets are no sync points") {
   fitted_clock found;
-  add_bracket(found, begin, 5, false);
+  add_bracket(found, begin, 5, 0);
   CHECK(found.clock().id() == clock_id::device);
   CHECK(found.clock().sync_points() == 0);
   found.set_point(5, begin);
