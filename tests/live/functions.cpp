@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <utility>
@@ -339,15 +340,21 @@ TEST_CASE("a child may call what its parent has called at a 5-byte nop") {
 }
 
 TEST_CASE("every process, if so asked") {
-  program first("nesting");
-  program second("nesting");
+  // Other tests run the program at the same time.
+  char folder[] = "/tmp/adaptyst-test-XXXXXX";
+  REQUIRE(mkdtemp(folder) != nullptr);
+  const std::string own = std::string(folder) + "/unmarked";
+  REQUIRE(std::filesystem::copy_file(unmarked(), own));
+  program first({own, "nesting"});
+  program second({own, "nesting"});
   function_options options;
   options.pid = 0;
   function_probes probes(options);
-  CHECK(probes.attach(unmarked(), {{"unmarked", "root"}}).empty());
+  CHECK(probes.attach(own, {{"unmarked", "root"}}).empty());
   CHECK(first.run() == 0);
   CHECK(second.run() == 0);
   CHECK(collect_counts(probes.read()) == counts{{"root", 20}});
+  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("attaching and detaching in mid-run harms neither the program nor the account") {

@@ -251,7 +251,7 @@ void find_clock(device_state& on, cl_command_queue like) noexcept {
 }
 
 // Call it before times of the queue are converted, on threads of the program only. The first call for a device waits
-// for three markers in a separate queue.
+// for some markers in a separate queue.
 template <class = void>
 void prepare_clock(device_state& on, cl_command_queue queue, uint64_t now_ns) noexcept {
   if (!on.has_clock.load(std::memory_order_acquire)) return find_clock(on, queue);
