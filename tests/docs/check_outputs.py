@@ -68,7 +68,7 @@ VARYING = (
     (r"\b(nop10 optimised|nop5 optimised|breakpoint)$", "MECHANISM", "by the version of Linux"),
     (r"\b(slower|faster|unclear)$", "VERDICT", "a verdict depends on the machine, and on other programs"),
 )
-VALUE = re.compile(r"(?<![\w.])[-+]?[~<±]*[-+]?\d[\d,]*(?:\.\d+)?(?: ?(?:%|[num]?s|[kMGT]i?B?|B)(?!\w))?|(?<!\S)—(?!\S)")
+VALUE = re.compile(r"(?<![\w.])[-+]?[~<>±]*[-+]?\d[\d,]*(?:\.\d+)?(?: ?(?:%|[num]?s|[kMGT]i?B?|B)(?!\w))?|(?<!\S)—(?!\S)")
 LEFT_OUT = ("...", "…")
 
 # What the tutorial's commands would build. A target that CMake does not have is an error.
