@@ -111,8 +111,8 @@ class Oracle:
                 messages, _ = self.tool.communicate(timeout=2)  # it detaches one by one
                 break
             except subprocess.TimeoutExpired:
-                # A signal ends it only if it interrupts the wait for events; one during the detachment would kill it.
-                if "epoll" in waits_in.read_text():
+                # It ends only if a signal interrupts its wait for events. A signal during the detachment would kill it.
+                if re.search("ep_?poll", waits_in.read_text()):
                     self.tool.send_signal(signal.SIGINT)
         else:
             raise RuntimeError(f"bpftrace does not end: it waits in {waits_in.read_text()}")

@@ -22,10 +22,10 @@ class fitted_clock {
  public:
   static constexpr uint64_t min_span_ns = 200'000;    // a shorter span gives no useful slope
   static constexpr uint64_t max_gap_ns = 10'000'000;  // between sync points
+  static constexpr uint64_t usual_width_ns = 50'000;  // of a bracket
 
   // A command was enqueued between two readings of the host; `queued_ns` is the device's time. If the clock is not a
-  // host clock and the readings are less than `max_width_ns` apart, and less than useful_width_ns(), this is a sync
-  // point.
+  // host clock, this is a sync point if the readings are less than `max_width_ns` apart, and is_useful() permits it.
   template <class = void>
   void bracket(const host_times& before, const host_times& after, uint64_t queued_ns, uint64_t resolution_ns,
                uint64_t max_width_ns) noexcept {
@@ -43,33 +43,29 @@ class fitted_clock {
       keep_synchronised(after.of[0]);
     }
     const uint64_t width_ns = after.of[0] - before.of[0];
-    if (fits != clock_id::device || width_ns >= max_width_ns || width_ns >= useful_width_ns(before.of[0])) return;
+    if (fits != clock_id::device || width_ns >= max_width_ns) return;
+    if (!is_useful(before.of[0], width_ns)) {
+      ++refused_;
+      if (clock_.sync_points() != 1 || width_ns >= last_width_ns_ / 2) return;
+      clock_ = device_clock{fits};  // the only point was much worse
+      first_ns_ = last_ns_ = 0;
+    }
     set_point(queued_ns, before.of[0] + width_ns / 2);
     last_width_ns_ = width_ns;
-  }
-
-  // Largest width of a bracket that improves the clock at `now_ns`. A sync point may be wrong by half of its width. The
-  // errors of two neighbours must be less than 0.5 % of the time between them, since 1 % appears as a jump. From several
-  // points, times can also be extrapolated. The width grows with time: on a busy host no bracket may be narrow.
-  uint64_t useful_width_ns(uint64_t now_ns) const noexcept {
-    if (last_ns_ == 0) return ~uint64_t{0};
-    const uint64_t gap_ns = now_ns > last_ns_ ? now_ns - last_ns_ : 0;
-    if (gap_ns / 100 <= last_width_ns_) return 0;
-    const uint64_t width_ns = gap_ns / 100 - last_width_ns_;
-    return clock_.sync_points() < 2 || width_ns < gap_ns / 2000 ? width_ns : gap_ns / 2000;
+    refused_ = 0;
   }
 
   // True if a later bracket may exclude a clock: clocks that agree today may drift.
   bool is_ambiguous() const noexcept { return (fitting_ & (fitting_ - 1)) != 0; }
   // True if times can be converted.
   bool is_ready() const noexcept { return clock_.id() == clock_id::monotonic || clock_.sync_points() >= 2; }
-  // The host's time of the last sync point, and its width if it is a bracket; 0 without one.
-  uint64_t last_point_ns() const noexcept { return last_ns_; }
+  uint64_t last_point_ns() const noexcept { return last_ns_; }  // the host's time; 0 without a sync point
+  // Of the last sync point; 0 if it is no bracket.
   uint64_t last_width_ns() const noexcept { return last_width_ns_; }
   bool is_host_clock() const noexcept { return clock_.id() != clock_id::unknown && clock_.id() != clock_id::device; }
 
-  // For a clock that is not a host clock: at the device's `device_ns` it was `host_ns`. Points that come too late are
-  // ignored.
+  // For a clock that is not a host clock: at the device's `device_ns` it was `host_ns`. A point that is not after the
+  // last one is ignored.
   void set_point(uint64_t device_ns, uint64_t host_ns) noexcept {
     if (host_ns <= last_ns_) return;
     clock_.synchronise(device_ns, host_ns);
@@ -93,6 +89,15 @@ class fitted_clock {
   const device_clock& clock() const noexcept { return clock_; }
 
  private:
+  // A point may be wrong by half of its width. The errors of two neighbours must be less than 0.5 % of the time between
+  // them, since 1 % appears as a jump. From several points, times can be extrapolated, so that only a narrow bracket
+  // helps. On a busy host there may be none: each refused one permits a wider one.
+  bool is_useful(uint64_t now_ns, uint64_t width_ns) const noexcept {
+    if (last_ns_ == 0) return true;
+    if (now_ns <= last_ns_ || width_ns + last_width_ns_ >= (now_ns - last_ns_) / 100) return false;
+    return clock_.sync_points() < 2 || width_ns < usual_width_ns * (1 + refused_);
+  }
+
   void note_point(uint64_t now_ns) noexcept {
     if (first_ns_ == 0) first_ns_ = now_ns;
     last_ns_ = now_ns;
@@ -102,6 +107,7 @@ class fitted_clock {
   uint64_t first_ns_ = 0;
   uint64_t last_ns_ = 0;
   uint64_t last_width_ns_ = 0;
+  uint64_t refused_ = 0;  // brackets since the last sync point
   device_clock clock_{clock_id::unknown};
 };
 

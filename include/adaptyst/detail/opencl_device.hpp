@@ -237,12 +237,13 @@ void find_clock(device_state& on, cl_command_queue like) noexcept {
   } else {
     take_point(on, in);
     for (unsigned attempt = 0; attempt != 3 && !on.clock.is_ready(); ++attempt) {
-      // Enough for another bracket of the same width.
+      // Enough for another bracket of the same width, if that is at most 200 us.
       const uint64_t wide_ns = 250 * on.clock.last_width_ns();
-      const timespec pause{0, wide_ns < 10'000'000   ? 10'000'000
-                              : wide_ns > 50'000'000 ? 50'000'000
-                                                     : static_cast<long>(wide_ns)};
-      nanosleep(&pause, nullptr);
+      timespec left{0, wide_ns < 10'000'000   ? 10'000'000
+                       : wide_ns > 50'000'000 ? 50'000'000
+                                              : static_cast<long>(wide_ns)};
+      while (nanosleep(&left, &left) != 0) {  // a signal
+      }
       take_point(on, in);
     }
   }

@@ -91,24 +91,35 @@ TEST_CASE("a bracket in which the thread was put aside is no sync point, nor one
   CHECK(found.clock().jumps() == 0);
 }
 
-TEST_CASE("on a busy host brackets may be wider the longer none was narrow, and never look like a jump") {
+// A bracket whose command was enqueued at its begin or its end; whether it is a sync point.
+bool gives_point(fitted_clock& with, std::uint64_t at_ns, std::uint64_t width_ns, bool is_at_end) {
+  const std::uint64_t before = with.last_point_ns();
+  with.bracket(read_clocks(begin + at_ns), read_clocks(begin + at_ns + width_ns),
+               begin + 210'000'000'000 + at_ns + (is_at_end ? width_ns : 0), 1, any);
+  return with.last_point_ns() != before;
+}
+
+TEST_CASE("on a busy host each refused bracket permits a wider one, and none looks like a jump") {
   fitted_clock found;
-  constexpr std::uint64_t ahead = 210'000'000'000;
-  const auto has_new_point = [&](std::uint64_t at_ns, std::uint64_t width_ns, std::uint64_t queued_after_ns) {
-    const unsigned before = found.clock().sync_points();
-    found.bracket(read_clocks(begin + at_ns), read_clocks(begin + at_ns + width_ns),
-                  begin + ahead + at_ns + queued_after_ns, 1, any);
-    return found.clock().sync_points() == before + 1;
-  };
-  CHECK(has_new_point(0, 300'000, 0));  // the first may be as wide as it is
-  CHECK_FALSE(has_new_point(59'000'000, 300'000, 300'000));
-  CHECK(has_new_point(61'000'000, 300'000, 300'000));
-  CHECK_FALSE(has_new_point(160'000'000, 50'000, 25'000));
-  CHECK(has_new_point(162'000'000, 50'000, 25'000));  // a 2000th of the time since the last
-  CHECK(has_new_point(5'163'000'000, 2'500'000, 2'500'000));
-  CHECK_FALSE(has_new_point(5'263'000'000, 20'000, 0));  // it would differ by more than 1 %
-  CHECK(has_new_point(5'463'000'000, 20'000, 0));
+  CHECK(gives_point(found, 0, 300'000, false));
+  CHECK_FALSE(gives_point(found, 59'000'000, 300'000, true));
+  CHECK(gives_point(found, 61'000'000, 300'000, true));
+  CHECK_FALSE(gives_point(found, 161'000'000, 60'000, true));
+  CHECK(gives_point(found, 261'000'000, 60'000, true));
+  CHECK_FALSE(gives_point(found, 10'000'000'000, 4'000'000, true));  // after a pause, too
+  CHECK(gives_point(found, 10'100'000'000, 90'000, false));
+  CHECK(found.clock().sync_points() == 4);
   CHECK(found.clock().jumps() == 0);
+}
+
+TEST_CASE("a narrow bracket replaces a first sync point that is much wider") {
+  fitted_clock found;
+  CHECK(gives_point(found, 0, 4'000'000, true));
+  CHECK(gives_point(found, 14'000'000, 30'000, false));
+  CHECK(found.clock().sync_points() == 1);
+  CHECK(gives_point(found, 24'000'000, 30'000, false));
+  CHECK(found.clock().sync_points() == 2);
+  CHECK(found.clock().drift_ppm() == 0);
 }
 
 TEST_CASE("a bracket or a reading that is older than the last sync point is none") {
