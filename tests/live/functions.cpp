@@ -340,7 +340,7 @@ TEST_CASE("a child may call what its parent has called at a 5-byte nop") {
 }
 
 TEST_CASE("every process, if so asked") {
-  // A copy: other tests run the program at the same time.
+  // Other tests run the program at the same time, and the probes count all processes: this test runs a copy.
   char folder[] = "/tmp/adaptyst-test-XXXXXX";
   REQUIRE(mkdtemp(folder) != nullptr);
   const std::string own = std::string(folder) + "/unmarked";

@@ -60,7 +60,7 @@ def weight_of(stacks, *wanted):
     return sum(weight for frames, weight in stacks if all(frame in frames for frame in wanted))
 
 
-def samples_of(stacks, function):
+def count_samples(stacks, function):
     return weight_of(stacks, function) * FREQUENCY / 1e6
 
 
@@ -116,7 +116,7 @@ def case_wrong_tables():
     found, made, _ = observe(UNWOUND, "same", 0.3)
     failures.check(weight_of(found, "leads_to_itself") > 0.8 * weight_of(found) > 0, "the function is known", found)
     failures.check(max(len(frames) for frames, _ in found) < 140, "a stack has a limit")
-    failures.check(made["samples"]["lost"].get("truncated", 0) > max(20, 0.95 * samples_of(found, "leads_to_itself")),
+    failures.check(made["samples"]["lost"].get("truncated", 0) > max(20, 0.95 * count_samples(found, "leads_to_itself")),
                    "its callers are counted as missing", made["samples"])
     found, made, _ = observe(UNWOUND, "endless", 0.3)
     failures.check(weight_of(found, "never_ends") > 0.8 * weight_of(found) > 0, "the function is known", found)
@@ -136,7 +136,7 @@ def case_bombs():
     for what, function in (("register", "has_register"), ("remembers", "remembers")):
         found, made, messages = observe_with_other(what, 1.2)
         failures.check(weight_of(found, function) > 0, f"{what}: the function is known", messages)
-        failures.check(made["samples"]["lost"].get("not_unwound", 0) > max(5, 0.95 * samples_of(found, function)),
+        failures.check(made["samples"]["lost"].get("not_unwound", 0) > max(5, 0.95 * count_samples(found, function)),
                        "its callers are counted as missing", made["samples"])
         failures.check(weight_of(found, *CHAIN) > 0.7 * weight_of(found, "integrate") > 0, "the other program has callers", found)
 

@@ -108,10 +108,10 @@ class Oracle:
         self.tool.send_signal(signal.SIGINT)
         for _ in range(LIMIT // 2):
             try:
-                messages, _ = self.tool.communicate(timeout=2)  # it detaches one by one
+                messages, _ = self.tool.communicate(timeout=2)
                 break
             except subprocess.TimeoutExpired:
-                # It ends only if a signal interrupts its wait for events. A signal during the detachment would kill it.
+                # bpftrace ends only if a signal interrupts its wait for events. A signal while it detaches would kill it.
                 if re.search("ep_?poll", waits_in.read_text()):
                     self.tool.send_signal(signal.SIGINT)
         else:

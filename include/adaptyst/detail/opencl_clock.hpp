@@ -22,10 +22,11 @@ class fitted_clock {
  public:
   static constexpr uint64_t min_span_ns = 200'000;    // a shorter span gives no useful slope
   static constexpr uint64_t max_gap_ns = 10'000'000;  // between sync points
-  static constexpr uint64_t usual_width_ns = 50'000;  // of a bracket
+  static constexpr uint64_t narrow_width_ns = 50'000;
 
-  // A command was enqueued between two readings of the host; `queued_ns` is the device's time. If the clock is not a
-  // host clock, this is a sync point if the readings are less than `max_width_ns` apart, and is_useful() permits it.
+  // A command was enqueued between two readings of the host; `queued_ns` is the device's time. The width of this bracket
+  // is the time between the readings. If the clock is not a host clock, a bracket narrower than `max_width_ns` becomes a
+  // sync point, provided that it improves the conversion.
   template <class = void>
   void bracket(const host_times& before, const host_times& after, uint64_t queued_ns, uint64_t resolution_ns,
                uint64_t max_width_ns) noexcept {
@@ -45,27 +46,28 @@ class fitted_clock {
     const uint64_t width_ns = after.of[0] - before.of[0];
     if (fits != clock_id::device || width_ns >= max_width_ns) return;
     if (!is_useful(before.of[0], width_ns)) {
-      ++refused_;
+      ++refused_brackets_;
       if (clock_.sync_points() != 1 || width_ns >= last_width_ns_ / 2) return;
-      clock_ = device_clock{fits};  // the only point was much worse
+      clock_ = device_clock{fits};  // replaces the only sync point, which is less accurate
       first_ns_ = last_ns_ = 0;
     }
     set_point(queued_ns, before.of[0] + width_ns / 2);
     last_width_ns_ = width_ns;
-    refused_ = 0;
+    refused_brackets_ = 0;
   }
 
   // True if a later bracket may exclude a clock: clocks that agree today may drift.
   bool is_ambiguous() const noexcept { return (fitting_ & (fitting_ - 1)) != 0; }
   // True if times can be converted.
   bool is_ready() const noexcept { return clock_.id() == clock_id::monotonic || clock_.sync_points() >= 2; }
-  uint64_t last_point_ns() const noexcept { return last_ns_; }  // the host's time; 0 without a sync point
-  // Of the last sync point; 0 if it is no bracket.
+  // The host's time of the last sync point; 0 without a sync point.
+  uint64_t last_point_ns() const noexcept { return last_ns_; }
+  // The width of the bracket that became the last sync point; 0 if set_point() set this point.
   uint64_t last_width_ns() const noexcept { return last_width_ns_; }
   bool is_host_clock() const noexcept { return clock_.id() != clock_id::unknown && clock_.id() != clock_id::device; }
 
-  // For a clock that is not a host clock: at the device's `device_ns` it was `host_ns`. A point that is not after the
-  // last one is ignored.
+  // For a clock that is not a host clock: at the device's `device_ns` it was `host_ns`. The clock ignores a point that is
+  // not later than the last point.
   void set_point(uint64_t device_ns, uint64_t host_ns) noexcept {
     if (host_ns <= last_ns_) return;
     clock_.synchronise(device_ns, host_ns);
@@ -89,13 +91,14 @@ class fitted_clock {
   const device_clock& clock() const noexcept { return clock_; }
 
  private:
-  // A point may be wrong by half of its width. The errors of two neighbours must be less than 0.5 % of the time between
-  // them, since 1 % appears as a jump. From several points, times can be extrapolated, so that only a narrow bracket
-  // helps. On a busy host there may be none: each refused one permits a wider one.
+  // The error of a sync point is at most half the width of its bracket. The errors of two successive points must add up
+  // to less than 0.5 % of the time between them, because device_clock counts 1 % as a jump. With two points, the clock
+  // can extrapolate, and only a narrow bracket improves it. On a busy host all brackets may be wide. Therefore each
+  // refused bracket raises the limit for the next.
   bool is_useful(uint64_t now_ns, uint64_t width_ns) const noexcept {
     if (last_ns_ == 0) return true;
     if (now_ns <= last_ns_ || width_ns + last_width_ns_ >= (now_ns - last_ns_) / 100) return false;
-    return clock_.sync_points() < 2 || width_ns < usual_width_ns * (1 + refused_);
+    return clock_.sync_points() < 2 || width_ns < narrow_width_ns * (1 + refused_brackets_);
   }
 
   void note_point(uint64_t now_ns) noexcept {
@@ -107,7 +110,7 @@ class fitted_clock {
   uint64_t first_ns_ = 0;
   uint64_t last_ns_ = 0;
   uint64_t last_width_ns_ = 0;
-  uint64_t refused_ = 0;  // brackets since the last sync point
+  uint64_t refused_brackets_ = 0;  // since the last sync point
   device_clock clock_{clock_id::unknown};
 };
 

@@ -120,7 +120,7 @@ constexpr uint64_t any_width = ~uint64_t{0};
 // A marker in a separate queue, between readings of the host's clocks.
 struct bracket {
   device_state* of;
-  uint64_t max_width_ns;  // of a sync point; 0: never one
+  uint64_t max_width_ns;  // as in fitted_clock::bracket()
   host_times before, after;
   cl_event marker;
 };
@@ -189,7 +189,7 @@ bool read_timer(device_state& on) noexcept {
   return true;
 }
 
-// A sync point of a clock that is not a host clock, from a narrow bracket if there is one in a few attempts.
+// Takes a sync point of a clock that is not a host clock. Early attempts accept narrow brackets only.
 template <class = void>
 void take_point(device_state& on, cl_context in) noexcept {
   if (read_timer(on)) return;
@@ -237,12 +237,12 @@ void find_clock(device_state& on, cl_command_queue like) noexcept {
   } else {
     take_point(on, in);
     for (unsigned attempt = 0; attempt != 3 && !on.clock.is_ready(); ++attempt) {
-      // Enough for another bracket of the same width, if that is at most 200 us.
+      // After this time, is_useful() permits a bracket of the same width, up to 200 us.
       const uint64_t wide_ns = 250 * on.clock.last_width_ns();
       timespec left{0, wide_ns < 10'000'000   ? 10'000'000
                        : wide_ns > 50'000'000 ? 50'000'000
                                               : static_cast<long>(wide_ns)};
-      while (nanosleep(&left, &left) != 0) {  // a signal
+      while (nanosleep(&left, &left) != 0) {  // after a signal
       }
       take_point(on, in);
     }
@@ -252,7 +252,7 @@ void find_clock(device_state& on, cl_command_queue like) noexcept {
 }
 
 // Call it before times of the queue are converted, on threads of the program only. The first call for a device waits
-// for some markers in a separate queue.
+// for several markers in a separate queue.
 template <class = void>
 void prepare_clock(device_state& on, cl_command_queue queue, uint64_t now_ns) noexcept {
   if (!on.has_clock.load(std::memory_order_acquire)) return find_clock(on, queue);

@@ -78,7 +78,7 @@ TEST_CASE("a clock that is none of the host's is known by where its commands wer
   CHECK(converted == begin + 5'000'000);
 }
 
-TEST_CASE("a bracket in which the thread was put aside is no sync point, nor one that is wider than was asked for") {
+TEST_CASE("a bracket of a preempted thread is no sync point, nor is a bracket wider than permitted") {
   fitted_clock found;
   constexpr std::uint64_t ahead = 210'000'000'000;
   add_bracket(found, begin, begin + ahead + 10'000);
@@ -91,44 +91,46 @@ TEST_CASE("a bracket in which the thread was put aside is no sync point, nor one
   CHECK(found.clock().jumps() == 0);
 }
 
-// A bracket whose command was enqueued at its begin or its end; whether it is a sync point.
-bool gives_point(fitted_clock& with, std::uint64_t at_ns, std::uint64_t width_ns, bool is_at_end) {
+// Adds a bracket whose command was enqueued at its begin or at its end. Returns whether it became a sync point.
+bool becomes_point(fitted_clock& with, std::uint64_t at_ns, std::uint64_t width_ns, bool is_at_end) {
   const std::uint64_t before = with.last_point_ns();
   with.bracket(read_clocks(begin + at_ns), read_clocks(begin + at_ns + width_ns),
                begin + 210'000'000'000 + at_ns + (is_at_end ? width_ns : 0), 1, any);
   return with.last_point_ns() != before;
 }
 
-TEST_CASE("on a busy host each refused bracket permits a wider one, and none looks like a jump") {
+TEST_CASE("each refused bracket permits a wider bracket, and the clock never reports a jump") {
   fitted_clock found;
-  CHECK(gives_point(found, 0, 300'000, false));
-  CHECK_FALSE(gives_point(found, 59'000'000, 300'000, true));
-  CHECK(gives_point(found, 61'000'000, 300'000, true));
-  CHECK_FALSE(gives_point(found, 161'000'000, 60'000, true));
-  CHECK(gives_point(found, 261'000'000, 60'000, true));
-  CHECK_FALSE(gives_point(found, 10'000'000'000, 4'000'000, true));  // after a pause, too
-  CHECK(gives_point(found, 10'100'000'000, 90'000, false));
+  CHECK(becomes_point(found, 0, 300'000, false));
+  CHECK_FALSE(becomes_point(found, 59'000'000, 300'000, true));
+  CHECK(becomes_point(found, 61'000'000, 300'000, true));
+  CHECK_FALSE(becomes_point(found, 161'000'000, 60'000, true));
+  CHECK(becomes_point(found, 261'000'000, 60'000, true));
+  CHECK_FALSE(becomes_point(found, 10'000'000'000, 4'000'000, true));  // also after ten seconds
+  CHECK(becomes_point(found, 10'100'000'000, 90'000, false));
   CHECK(found.clock().sync_points() == 4);
   CHECK(found.clock().jumps() == 0);
 }
 
-TEST_CASE("a narrow bracket replaces a first sync point that is much wider") {
+TEST_CASE("a narrow bracket replaces a first sync point from a much wider bracket") {
   fitted_clock found;
-  CHECK(gives_point(found, 0, 4'000'000, true));
-  CHECK(gives_point(found, 14'000'000, 30'000, false));
+  CHECK(becomes_point(found, 0, 4'000'000, true));
+  CHECK(becomes_point(found, 14'000'000, 30'000, false));
   CHECK(found.clock().sync_points() == 1);
-  CHECK(gives_point(found, 24'000'000, 30'000, false));
+  CHECK(becomes_point(found, 24'000'000, 30'000, false));
   CHECK(found.clock().sync_points() == 2);
   CHECK(found.clock().drift_ppm() == 0);
 }
 
-TEST_CASE("a bracket or a reading that is older than the last sync point is none") {
+TEST_CASE("the clock ignores a point that is older than the last sync point") {
   fitted_clock found;
   constexpr std::uint64_t ahead = 210'000'000'000;
   add_bracket(found, begin, begin + ahead + 10'000);
   add_bracket(found, begin - 10'000'000, begin - 10'000'000 + ahead + 10'000);
+  CHECK_FALSE(becomes_point(found, -std::uint64_t{10'000'000}, 30'000, false));
   found.set_point(begin - 10'000'000 + ahead, begin - 10'000'000);
   CHECK(found.clock().sync_points() == 1);
+  CHECK(found.last_width_ns() == 20'000);
   CHECK(found.clock().jumps() == 0);
 }
 

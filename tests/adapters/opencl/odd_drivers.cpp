@@ -113,7 +113,7 @@ TEST_CASE("times of a clock that is none of the host's are converted by when com
   const adaptyst::device_usage& device = p.devices[1];
   REQUIRE(device.clock.has_value());
   CHECK(device.clock->clock == adaptyst::clock_id::device);
-  // The first two are taken before the first command; the timer is read every 100 ms.
+  // The adapter takes two sync points before the first command, and then reads the timer every 100 ms.
   CHECK(device.clock->sync_points >= (driver == oddity::readable_clock ? 3 : 2));
   CHECK(device.operations == each);
   std::uint64_t sum = 0;
